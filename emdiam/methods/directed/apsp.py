@@ -1,7 +1,7 @@
-"""The largest finite distance by a BFS along arcs from every vertex, in batches of many sources; and with it all
+"""The largest finite distance by a BFS along arcs from every vertex, in batches of many sources. With it come all
 eccentricities, ecc_out along arcs or ecc_in against them.
 
-Passes: n / 512 multi-source BFS at best. Bytes a vertex: that of a batch beside the shared state, 4 for the
+Passes: n / 512 multi-source BFS at best. Bytes a vertex: a batch beside the shared state, 4 for the
 eccentricities.
 """
 
@@ -23,10 +23,10 @@ from .result import DirectedResult
 
 @dataclass(repr=False)
 class DirectedEccentricities(DirectedResult, EccentricityResult):
-    """As DirectedResult and EccentricityResult. direction : "out" (the largest distance from a vertex to one that it
-    reaches) or "in" (to it from one that reaches it). periphery : of all vertices those with the largest. radius,
-    center : the smallest, and the vertices that have it, of a strongly connected graph, else None. unresolved :
-    vertices whose eccentricity is not known, of a run that was stopped."""
+    """As DirectedResult and EccentricityResult. direction : "out" (largest distance from the vertex to one that it
+    reaches) or "in" (to the vertex from one that reaches it). periphery : among all vertices, those with the largest
+    eccentricity. radius, center : the smallest, and its vertices, if the graph is strongly connected, else None.
+    unresolved : number of vertices with unknown eccentricity, if the run was stopped."""
 
     shown: ClassVar[tuple[str, ...]] = (
         "direction", "radius", "diameter", "largest_distance", "center.size", "periphery.size", "exact", "unresolved",
@@ -51,7 +51,7 @@ class DirectionOptions(DirectedOptions):
 
 
 class DirectedApsp(DirectedMethod):
-    """One run of it. back : against arcs."""
+    """One run of apsp. back : whether it goes against arcs."""
 
     name = "apsp"
     back = False
@@ -74,11 +74,11 @@ class DirectedApsp(DirectedMethod):
         self.best = Best(self.best.length, *((far, vertex) if self.back else (vertex, far)))
 
     def _took(self, first: int, eccentricities: np.ndarray) -> None:
-        """Those of vertices from `first` on are known."""
+        """Take the eccentricities of the vertices from `first` on."""
 
 
 class Eccentricities(DirectedApsp):
-    """One run for all eccentricities. values : of all vertices, int32[n], -1 where it is not known."""
+    """One run for all eccentricities. values : of all vertices, int32[n], -1 if unknown."""
 
     name = "eccentricities"
 
@@ -93,7 +93,7 @@ class Eccentricities(DirectedApsp):
         self.values[first : first + len(eccentricities)] = eccentricities
 
     def told(self, result: DirectedResult, keep: bool = False) -> DirectedEccentricities:
-        """The result with what is known of all vertices; keep : with their ids and bounds too."""
+        """The result with the known eccentricities; keep : with ids and bounds of all vertices too."""
         known, most = self.values[self.values >= 0], most_ids(keep)
         counts, width = histogram(np.bincount(known))
         more: dict[str, Any] = {"histogram": counts, "histogram_width": width,

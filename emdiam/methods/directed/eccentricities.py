@@ -1,20 +1,20 @@
 """All eccentricities along weighted arcs, out or in, by bounds: searches from some vertices settle all others.
 
-Those out, ecc(v), here; those in are the same on the reverse. A search along arcs from u finds ecc(u), one against them
-from t finds d(v, t) for all v. Then ecc(v) >= d(v, t) for every v that reaches t; and within the strong component of u
-ecc(u) - d(u, v) <= ecc(v) <= d(v, u) + ecc(u), since u and v reach the same vertices.
+The text is for ecc(v), the eccentricities out; those in are the same on the reverse. A search along arcs from u finds
+ecc(u), a search against arcs from t finds d(v, t) for all v. Then ecc(v) >= d(v, t) for every v that reaches t; and
+within the strong component of u ecc(u) - d(u, v) <= ecc(v) <= d(v, u) + ecc(u), since u and v reach the same vertices.
 
-Of a strong component the next source u is a vertex with the smallest lower bound. If that is its eccentricity, a search
-against the arcs from u gives upper bounds, the smallest that any vertex proves once lower bounds are tight; if not, one
-from the vertex farthest from u makes lower bounds tight, and u may be chosen again. Where arcs are in RAM the first one
-passes only vertices v with a lower bound of d(v, u) + ecc(u), whose eccentricity that is: if it is that of v, it is
-that of all vertices between. On roads of 13,000 vertices it passes less than one in a hundred. A vertex alone in its
-strong component comes after all that it reaches: its eccentricity is at most the largest, over the components of heads
-of its arcs, of the least weight and bound of such a head together; it is that of its head and the weight where it has
-one arc; and it is searched from where bounds differ.
+In a strong component the next source u is a vertex with the smallest lower bound. If that is its eccentricity, a search
+against arcs from u gives upper bounds, the smallest that any vertex proves once lower bounds are tight. If not, a
+search from the vertex farthest from u makes lower bounds tight, and u may be chosen again. If arcs are in RAM, the
+search against arcs from u passes only vertices v with a lower bound of d(v, u) + ecc(u), which is then their
+eccentricity: if it is that of v, it is also that of all vertices between. On roads of 13,000 vertices it passes less
+than one in a hundred. A vertex alone in its strong component comes after all that it reaches. Its eccentricity is at
+most the largest, over the components of heads of its arcs, of the least sum of weight and bound of a head; with only
+one arc it is the sum for that arc. If its bounds still differ, it is searched from.
 
-Passes: one search a source, or two of blocks; what none of them settles takes one each. Bytes a vertex: 16 for bounds,
-8 for an order of the components, 4 for their numbers, 16 for columns.
+Passes: one search a source, or two for those that bound others; vertices that no other settles take one each. Bytes a
+vertex: 16 for bounds, 8 for an order of the components, 4 for their numbers, 16 for columns.
 Source: Dragan, Habib, Viennot, Revisiting radius, diameter, and all eccentricity computation in graphs through
 certificates, 2018 (arXiv:1803.04660): tight lower bounds and small sets of sources, for directed and weighted graphs.
 """
@@ -52,8 +52,8 @@ class WeightedArcEccentricities(DirectedEccentricities):
 
 
 class BoundedEccentricities(DirectedMethod):
-    """One run. lower, upper : bounds on all eccentricities, int64[n], in units. along, against : vertices that were
-    searched from in the direction of these eccentricities and in the other one, in order."""
+    """One run. lower, upper : bounds on all eccentricities, int64[n], in units. along, against : the sources, in order,
+    in the direction of these eccentricities and in the other one."""
 
     name = "eccentricities"
     options: DirectionOptions
@@ -73,13 +73,13 @@ class BoundedEccentricities(DirectedMethod):
         alone = order[self.sizes[self.numbers[order]] == 1]
         self._close_alone(alone[::-1] if self.back else alone)
         vertex = int(self.lower.argmax())
-        if int(self.lower[vertex]) > self.best.length:  # by its heads
+        if int(self.lower[vertex]) > self.best.length:  # a bound from heads
             self.traverse(vertex, back=self.back, distances=False)
         self.bound = self.best.length
 
     def _close_component(self, members: np.ndarray) -> None:
         """Settle the vertices of a strong component. members : ascending."""
-        again = np.zeros(len(members), np.bool_)  # searched from along arcs alone
+        again = np.zeros(len(members), np.bool_)  # only searched from along arcs
         while True:
             lower = self.lower[members]
             is_open = lower < self.upper_bounds[members]
@@ -96,8 +96,8 @@ class BoundedEccentricities(DirectedMethod):
                 self._search_back(vertex, True)
 
     def _earlier_instead(self, place: int, members: np.ndarray, is_open: np.ndarray) -> int:
-        """The place of a source of an earlier proof whose lower bound is about as small, if there is one. is_open : of
-        the members, those that may be it."""
+        """The place of a source of an earlier proof whose lower bound is about as small, else `place`. is_open : which
+        members may be chosen."""
         waiting = self.earlier.sources[self.earlier.waits]
         if not len(waiting) or not is_open[place]:
             return place
@@ -110,7 +110,7 @@ class BoundedEccentricities(DirectedMethod):
         return best if lower[best] <= lower[place] + self.best.length // NEARLY else place
 
     def _search(self, vertex: int, members: np.ndarray) -> int | None:
-        """Find an eccentricity; the vertex farthest from it, if its lower bound was too small. members : of its
+        """Find an eccentricity; returns the farthest vertex if the lower bound was too small. members : of the
         component."""
         run, before = self.traverse(vertex, back=self.back), int(self.lower[vertex])
         self.along[vertex] = run.levels
@@ -123,8 +123,8 @@ class BoundedEccentricities(DirectedMethod):
         return None if before == run.levels else run.farthest
 
     def _settle_near(self, vertex: int, members: np.ndarray) -> bool:
-        """Settle those of its component whose lower bounds are what they have by way of a vertex of known eccentricity:
-        so have all vertices between, and the search goes no farther. Whether arcs are in RAM for that."""
+        """Settle vertices of its component whose lower bounds equal their bound through a vertex of known eccentricity.
+        That then holds for all vertices between, so the search stops at others. False if arcs are not in RAM."""
         room = np.full(self.n, -1, np.int64)
         room[members] = self.lower[members] - self.along[vertex]
         with self.stages.timed("near"):
@@ -138,7 +138,7 @@ class BoundedEccentricities(DirectedMethod):
         return True
 
     def _search_back(self, vertex: int, bounds_others: bool) -> None:
-        """Distances to a vertex. bounds_others : whether its eccentricity is known, and bounds those of others."""
+        """Find the distances to a vertex. bounds_others : whether its eccentricity is known, and bounds others."""
         run = self.traverse(vertex, back=not self.back)
         self.against[vertex] = None
         assert run.distances is not None
@@ -149,7 +149,7 @@ class BoundedEccentricities(DirectedMethod):
         self._tell()
 
     def _close_alone(self, vertices: np.ndarray) -> None:
-        """Settle those that are alone in their components, in this order, after all others that they reach."""
+        """Settle vertices alone in their components, in this order, after all others that they reach."""
         least = self.no_bounds(self.sizes.size)
         for some in chunks(vertices, lambda ids: self.metric.degrees(ids, back=self.back), _MOST_ARCS):
             arcs, at = self.metric.heads(some, back=self.back), 0
@@ -163,7 +163,7 @@ class BoundedEccentricities(DirectedMethod):
                     self._search_back(far, False)
 
     def _tell(self) -> None:
-        """The upper bound on the largest distance."""
+        """Update the upper bound on the largest distance."""
         self.bound = min(self.bound, max(self.best.length, int(self.upper_bounds.max())))
 
     # -- the answer -----------------------------------------------------------------------------
@@ -172,11 +172,11 @@ class BoundedEccentricities(DirectedMethod):
         if not self.metric.n_edges:
             return self.lower, self.lower
         more = self.metric.proved(0, 0)[1]
-        # Without an arc there is nothing that was rounded.
+        # Without an arc nothing was rounded.
         return self.lower, np.where(self.upper_bounds > 0, self.upper_bounds + more, 0) if more else self.upper_bounds
 
     def described(self, result: DirectedResult, keep: bool = False) -> WeightedArcEccentricities:
-        """The result with what is known of all vertices; keep : with their ids and bounds too."""
+        """The result with the known eccentricities; keep : with ids and bounds of all vertices too."""
         metric, (lower, upper), most = self.metric, self.intervals(), most_ids(keep)
         units = metric.units
         proved = lower == upper
@@ -202,8 +202,8 @@ class BoundedEccentricities(DirectedMethod):
 
 @kernel(allocates=False)
 def next_open(vertices, ends, heads, lengths, lower, upper, numbers, least, about):
-    """The place of the first vertex from about[0] on whose bounds differ after those by its heads, which are in other
-    components; their number without one. least : of every component, about[1], more than any bound, before and
+    """Index of the first vertex from about[0] on whose bounds still differ after use of its heads, which are in other
+    components; len(vertices) if there is none. least : about[1], more than any bound, for every component, before and
     after."""
     for i in range(about[0], len(vertices)):
         v = vertices[i]

@@ -1,14 +1,14 @@
-"""graph-diameter on directed graphs, as it was published: double sweeps, then a BFS from every vertex above the bound.
+"""graph-diameter on directed graphs, as published: double sweeps, then a BFS from every vertex above the bound.
 
 Definition: L is the largest distance seen. Ten double sweeps (along arcs from a random vertex, back from a vertex
-farthest from it) make L large. Then all vertices are looked at: strong components in reverse topological order, within
-one by decreasing product of its degrees in and out there (ties: smallest vertex). B(v), an upper bound on ecc_out(v),
-is that of no vertex at first. A vertex u with B(u) <= L is skipped. Else B(u) is compared with the largest, over the
-components C of heads of its arcs, of min over these heads w in C of B(w) + 1: all that u reaches by way of C, each of
-these w reaches; if that is at most L, it is B(u). Else comes a BFS from u along arcs, which raises L, and one back
-within the component of u: ecc_out(v) <= d(v, u) + ecc_out(u) there.
+farthest from it) make L large. Then all vertices are processed: strong components in reverse topological order, within
+one by decreasing product of the inner degrees in and out (ties: smallest vertex). B(v) is an upper bound on
+ecc_out(v), infinite at first. A vertex u with B(u) <= L is skipped. Otherwise let the bound by heads be the largest,
+over the components C of heads of its arcs, of min over these heads w in C of B(w) + 1: each of these w reaches all that
+u reaches through C. If it is at most L, it becomes B(u). Otherwise there is a BFS from u along arcs, which may raise L,
+and one back within the component of u: ecc_out(v) <= d(v, u) + ecc_out(u) there.
 Source: Akiba, Iwata, Kawata, An Exact Algorithm for Diameters of Large Real Directed Graphs, SEA 2015. Their program
-counts the BFS along arcs of the main loop; details.published_count does too.
+counts the BFS along arcs of the main loop, and so does details.published_count.
 
 Passes: a BFS a sweep and direction, two for a source. Bytes a vertex: shared state 4, components 4, order, B and a
 value of every component 12, two columns of 1 to 4.
@@ -39,14 +39,14 @@ class DirectedGraphDiameter(DirectedMethod):
         return {"published_count": self.sources} if self.n_strong is not None else {}
 
     sources = 0  # BFS along arcs in the main loop
-    turned = False  # whether all goes against arcs instead
+    turned = False  # whether everything is done against arcs instead
 
     def _order(self) -> np.ndarray:
-        """All vertices in the order in which they are looked at."""
+        """All vertices in the order of processing."""
         return np.lexsort((-self.metric.inner_degrees(self.numbers), self.numbers)).astype(self.numbers.dtype)
 
     def main_loop(self, bounds: np.ndarray, order: np.ndarray) -> None:
-        """Look at the vertices of `order`. bounds : B of all vertices, of ecc_in where the graph is turned."""
+        """Process the vertices of `order`. bounds : B of all vertices; of ecc_in if the graph is turned."""
         least = self.no_bounds(self.sizes.size)
         for first in range(0, len(order), _MOST_ARCS):
             part = order[first : first + _MOST_ARCS]
@@ -59,7 +59,7 @@ class DirectedGraphDiameter(DirectedMethod):
         self.bound = self.best.length
 
     def _look_at(self, vertices: np.ndarray, bounds: np.ndarray, least: np.ndarray) -> None:
-        """Look at a few vertices, in order."""
+        """Process a few vertices, in order."""
         arcs, at = self.metric.heads(vertices, back=self.turned), 0
         while True:
             about = np.array([at, self.best.length, self.above], np.int64)
@@ -71,11 +71,11 @@ class DirectedGraphDiameter(DirectedMethod):
             at += 1
 
     def _closed(self, vertex: int, bounds: np.ndarray) -> bool:
-        """Whether something else shows that no pair of this vertex is longer than L; its bound is L then."""
+        """Whether something else proves that no pair of this vertex is longer than L; its bound is then L."""
         return False
 
     def _source(self, vertex: int, bounds: np.ndarray) -> None:
-        """The BFS of a source, and what follows for its component."""
+        """Do the BFS of a source, and update the bounds of its component."""
         self.sources += 1
         self.searched[self.turned][vertex] = None
         eccentricity = self.traverse(vertex, back=self.turned, distances=False).levels
@@ -88,7 +88,7 @@ class DirectedGraphDiameter(DirectedMethod):
             lower_by(bounds, distances, back.unreached, eccentricity)
 
     def _tell(self, bounds: np.ndarray, rest: np.ndarray) -> None:
-        """The upper bound, from those that were not looked at and L."""
+        """Update the upper bound, from L and the bounds of vertices not yet processed."""
         step = 1 << 20
         most = max(int(bounds[rest[first : first + step]].max()) for first in range(0, len(rest), step))
         self.bound = min(self.bound, max(self.best.length, most))
@@ -96,9 +96,9 @@ class DirectedGraphDiameter(DirectedMethod):
 
 @kernel(allocates=False)
 def next_source(vertices, ends, heads, lengths, bounds, numbers, least, about):
-    """The place of the first vertex from about[0] on whose bound, also by its heads, is above about[1]; their number
-    without one. Bounds by heads replace others. heads[ends[i] : ends[i + 1]] are those of vertices[i]. least : of every
-    component, about[2], more than any bound, before and after."""
+    """Index of the first vertex from about[0] on whose bound, and whose bound by heads, exceed about[1]; len(vertices)
+    if there is none. Bounds by heads replace others. heads[ends[i] : ends[i + 1]] are those of vertices[i]. least :
+    about[2], more than any bound, for every component, before and after."""
     limit, none = about[1], about[2]
     for i in range(about[0], len(vertices)):
         v = vertices[i]

@@ -1,8 +1,9 @@
-"""What exact methods on graphs with directions share: counted traversals, the longest pair, limits, the result.
+"""The common part of exact methods on graphs with directions: counted traversals, longest pair, limits, result.
 
 The largest finite distance is the largest d(s, t) of a vertex s and a vertex t that it reaches. ecc_out(v) is the
-largest distance from v to a vertex that it reaches, ecc_in(v) that to v from one that reaches it. Strong components are
-numbered in reverse topological order; shortest paths between two vertices of one stay within it.
+largest distance from v to a vertex that it reaches, ecc_in(v) that to v from a vertex that reaches it. Strong
+components are numbered in reverse topological order; shortest paths between two vertices of one component stay within
+it.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ class DirectedOptions(MethodOptions):
 class DirectedMethod(MethodRun):
     """One run along arcs. A subclass has `name` and `_solve`.
 
-    bound : proved of the largest finite distance. numbers, n_strong : see strong_components. sizes : vertices of every
-    strong component, int64[n_strong]. searched : vertices whose searches along arcs, and against them, prove bounds, in
-    order."""
+    bound : proved upper bound on the largest finite distance. numbers, n_strong : see strong_components. sizes : number
+    of vertices of each strong component, int64[n_strong]. searched : vertices whose searches along arcs, and against
+    them, prove bounds, in order."""
 
     options: DirectedOptions
     metric: ArcVerbs
@@ -60,15 +61,15 @@ class DirectedMethod(MethodRun):
         self.n_strong: int | None = None
         self.n_weak: int | None = None
 
-    # -- what a method is -----------------------------------------------------------------------
+    # -- to be defined by subclasses ------------------------------------------------------------
     def _solve(self) -> None:
-        """Raise best and lower the bound until they meet, or `satisfied`."""
+        """Raise best and lower the bound until they meet, or until `satisfied`."""
         raise AssertionError("a method solves")
 
-    # -- what a method uses ---------------------------------------------------------------------
+    # -- for methods ----------------------------------------------------------------------------
     def traverse(self, vertex: int, *, back: bool = False, within: np.ndarray | None = None, counts: bool = True,
                  distances: bool = True) -> BfsResult:
-        """A counted search from `vertex`. counts : what it finds raises the longest pair. Raises what check_time
+        """A counted search from `vertex`. counts : whether it may raise the longest pair. Raises what check_time
         does."""
         self.check_time()
         with self.stages.timed("bfs"):
@@ -82,14 +83,14 @@ class DirectedMethod(MethodRun):
         return run
 
     def satisfied(self) -> bool:
-        """Whether the interval is as narrow as asked for."""
+        """Whether the interval is as narrow as demanded."""
         left = self.bound - self.best.length
         if self.limits.gap is not None and 0 < left <= self.gap:
             self.enough = "gap"
         return left <= self.gap
 
     def sweep(self) -> None:
-        """The double sweeps: from a random vertex along arcs, and back from one that is farthest from it."""
+        """The double sweeps: from a random vertex along arcs, and back from a vertex farthest from it."""
         for _ in range(self.options.sweeps):
             start = int(self.random.integers(self.n))
             end = self.traverse(start, counts=False, distances=False).farthest
@@ -97,15 +98,15 @@ class DirectedMethod(MethodRun):
 
     @property
     def above(self) -> int:
-        """More than any bound on an eccentricity."""
+        """A number larger than any bound on an eccentricity."""
         return self.metric.most(self.n)
 
     def no_bounds(self, shape: int | tuple[int, int]) -> np.ndarray:
-        """Bounds that say nothing."""
+        """Bounds of `above`, which say nothing."""
         return np.full(shape, self.above, self.metric.bound_dtype)
 
     def members(self, vertex: int) -> np.ndarray:
-        """The strong component of a vertex, a bitmap uint64[ceil(n / 64)]."""
+        """The strong component of a vertex, as a bitmap uint64[ceil(n / 64)]."""
         bits = np.zeros((self.n + 63) // 64 * 8, np.uint8)
         packed = np.packbits(self.numbers == self.numbers[vertex], bitorder="little")
         bits[: len(packed)] = packed
@@ -140,7 +141,7 @@ class DirectedMethod(MethodRun):
         return self.bound
 
     def n_components(self) -> int | None:
-        """See MethodRun: of the graph without directions."""
+        """See MethodRun; components of the graph without directions."""
         return self.n_weak
 
     def details(self, used: Counters) -> dict[str, Any]:
@@ -154,8 +155,8 @@ class DirectedMethod(MethodRun):
 
 
 def phases(store: Store, columns: int = 2, arrays: int = 0, beside: int = 0) -> tuple[Phase, ...]:
-    """Vertex state by phase: so many distance columns while it solves, of the widest entries that there may be, beside
-    the numbers of components, `arrays` vectors of 4 bytes and `beside` bytes."""
+    """Vertex state by phase. While it solves, it has `columns` distance columns of the widest possible entries, the
+    numbers of components, `arrays` vectors of 4 bytes and `beside` bytes."""
     n, ids = store.n_vertices, store.id_dtype.itemsize
     shared, width = shared_bytes(store), column_bytes(n)
     solving = n * (ids + 4 * arrays + columns * width + 2) + beside + FOLD_BYTES
@@ -165,7 +166,7 @@ def phases(store: Store, columns: int = 2, arrays: int = 0, beside: int = 0) -> 
 
 
 def chunks(vertices: np.ndarray, degrees: Callable[[np.ndarray], np.ndarray], most_arcs: int) -> Iterable[np.ndarray]:
-    """`vertices` in order, in pieces with about so many arcs at most, one vertex at least."""
+    """`vertices` in order, in pieces with at most about most_arcs arcs, but at least one vertex."""
     done = 0
     while done < len(vertices):
         ends = np.cumsum(degrees(vertices[done : done + 4096]))

@@ -1,7 +1,7 @@
 """Distances as numbers of arcs, along them or against them, on an engine of a store with directions.
 
-Methods along arcs ask for no more than ArcVerbs has, so that lengths of arcs (weighted.py) are one more class of these
-verbs, and no method of their own.
+Methods along arcs use only ArcVerbs, so that lengths of arcs (weighted.py) are another class of these
+verbs, and need no other methods.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from .result import DirectedApproximation, DirectedResult
 
 
 class ArcVerbs(Metric):
-    """What methods ask for along arcs. `back` : against the arcs. bound_dtype : of bounds on eccentricities, which may
-    be one more than those of any path. batch : sources whose eccentricities are asked for together. phase : of a
-    search, in events. store : of the ids of the answer. result_type, approximation_type : of an exact run, and of one
-    of bounds."""
+    """Verbs of methods along arcs. `back` : against the arcs. bound_dtype : of bounds on eccentricities, which may
+    exceed those of any path by one. batch : number of sources whose eccentricities are requested at a time. phase : of
+    a search, in events. store : for the ids of the answer. result_type, approximation_type : of an exact run, and of a
+    run that bounds."""
 
     bound_dtype: np.dtype[Any]
     batch: int
@@ -41,31 +41,32 @@ class ArcVerbs(Metric):
     def search(self, source: int, *, back: bool = False, within: np.ndarray | None = None,
                distances: bool = True) -> BfsResult:
         """Distances from a vertex (back: to it), in units; the largest is `levels`. within : bitmap of its strong
-        component, outside of which none are wanted."""
+        component; distances outside it are not needed."""
 
     @abstractmethod
     def eccentricities(self, sources: np.ndarray, *, back: bool = False) -> np.ndarray:
-        """Of sources (int64[k]), signed integers[k], in units."""
+        """Eccentricities of sources (int64[k]), signed integers[k], in units."""
 
     @abstractmethod
     def components(self, start: int = 0) -> tuple[np.ndarray, int, int]:
-        """The number of the strong component of every vertex, in reverse topological order; how many there are, and
-        how many without directions."""
+        """The number of each vertex's strong component, in reverse topological order; the number of strong components,
+        and that of components without directions."""
 
     def check_bound(self, bound: int) -> None:
-        """Raises SumsTooLongError for the bound of a run that is none, since sums do not fit."""
+        """Raise SumsTooLongError if `bound` is no bound because sums do not fit."""
 
     @abstractmethod
     def heads(self, vertices: np.ndarray, *, back: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The arcs of vertices, int64[k], one row after the other: where rows end, int64[k + 1], heads and lengths."""
+        """The arcs of vertices, int64[k], row after row: ends of rows, int64[k + 1], heads and lengths."""
 
     @abstractmethod
     def degrees(self, vertices: np.ndarray, *, back: bool = False) -> np.ndarray:
-        """Arcs of vertices, int64[k]."""
+        """Numbers of arcs of vertices, int64[k]."""
 
     @abstractmethod
     def inner_degrees(self, numbers: np.ndarray) -> np.ndarray:
-        """For every vertex the product of its arcs in and out whose both ends have the same number, int64[n]."""
+        """For every vertex the product of its degrees in and out, with arcs whose both ends have the same number,
+        int64[n]."""
 
 
 class ArcMetric(ArcVerbs):
@@ -110,7 +111,7 @@ class ArcMetric(ArcVerbs):
         return product
 
     def check(self, run: MethodRun) -> Witness | None:
-        """See Metric and check_witness; by distances to the second end."""
+        """See Metric and check_witness; uses distances to the second end."""
         best = run.best
         towards: Any = _TowardsTarget(self.engine)
         return check_witness(towards, best.source, best.target, best.length, run.options.path_file, run.not_written)
@@ -125,7 +126,7 @@ class ArcMetric(ArcVerbs):
 
 
 class _TowardsTarget:
-    """A graph with directions as check_witness takes a graph: distances are those to the target of a path."""
+    """A graph with directions in the form that check_witness takes: distances are those to the target of a path."""
 
     def __init__(self, engine: DirectedEngine) -> None:
         self._engine, self.store, self.reporter = engine, engine.store, engine.reporter
@@ -135,7 +136,8 @@ class _TowardsTarget:
         return self._engine.bfs(target, back=True)
 
     def scan(self, name: str, labels: Column) -> int:
-        """Arcs from which a label falls by more than 1, or that lead from no label to one."""
+        """Number of arcs along which a label falls by more than 1, or that lead from an unlabelled vertex to a labelled
+        one."""
         assert name == "steep-arcs"
         return self._engine.steep_steps(labels, back=True)
 
@@ -144,5 +146,5 @@ class _TowardsTarget:
         return self._engine.path_pieces(labels, source)
 
     def all_edges_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
-        """Whether all are arcs."""
+        """Whether all pairs are arcs."""
         return self._engine.all_arcs_exist(tails, heads)

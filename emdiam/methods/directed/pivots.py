@@ -2,22 +2,22 @@
 
 Definition: L is the largest distance seen. From a pivot p there are two BFS, along arcs and against them. For v in the
 strong component of p, ecc_out(v) <= d(v, p) + ecc_out(p), since p reaches what v reaches, and ecc_in(v) <= ecc_in(p) +
-d(p, v); and d(v, p) and d(p, v) are lower bounds, by which a central vertex is known. A vertex is an open source with
-an upper bound on ecc_out above L, an open sink with one on ecc_in; a longer pair is of an open source and an open sink.
+d(p, v). And d(v, p) and d(p, v) are lower bounds, which show central vertices. A vertex is an open source if its
+upper bound on ecc_out exceeds L, an open sink if that on ecc_in does; a longer pair is an open source and an open sink.
 
 1. Rounds: a pivot in the middle of the component of the open source with the largest bound; a BFS along arcs from
-   that source, one against them from the open sink with the largest bound. They go on as long as they close many.
-2. What is left, from the side with fewer open vertices (the other one is the same on the reverse): in the order and
-   with the bounds by heads of graph-diameter; then by pairs: d(a, b) <= d(a, p) + d(p, b) for the pivots p, and where p
-   is in the component of a, b is reached from a only if it is from p; a BFS where all that leaves a pair above L.
+   that source, and one against arcs from the open sink with the largest bound. Rounds continue while they close many.
+2. The rest, from the side with fewer open vertices (the other one is the same on the reverse): in the order and
+   with the bounds by heads of graph-diameter; then by pairs: d(a, b) <= d(a, p) + d(p, b) for the pivots p, and if p
+   is in the component of a, then a reaches b only if p does; finally a BFS if all this leaves a pair above L.
 
 Source: the bounds are those of Takes and Kosters, Computing the eccentricity distribution of large graphs, Algorithms
-2013, for two directions; that of heads is Akiba, Iwata, Kawata, SEA 2015; alternating extreme and central vertices on
-both sides is due to Borassi, Crescenzi, Habib, Kosters, Marino, Takes, Fast diameter and radius BFS-based computation
-in (weakly connected) real-world graphs, Theor. Comput. Sci. 2015. Pairs: as in pivots on undirected graphs.
+2013, for two directions; the bound by heads is from Akiba, Iwata, Kawata, SEA 2015; alternating extreme and central
+vertices on both sides is from Borassi, Crescenzi, Habib, Kosters, Marino, Takes, Fast diameter and radius BFS-based
+computation in (weakly connected) real-world graphs, Theor. Comput. Sci. 2015. Pairs: as in pivots on undirected graphs.
 
-Passes: four BFS a round, up to two for each vertex that is left. Bytes a vertex: shared state 4, components 4, four
-bounds 16, eight columns of 1 to 4 of the pivots that are kept.
+Passes: four BFS a round, up to two for each remaining vertex. Bytes a vertex: shared state 4, components 4, four
+bounds 16, eight columns of 1 to 4 for the stored pivots.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from ...jit import kernel
 from .graph_diameter import DirectedGraphDiameter
 
 KEPT = 4
-# Rounds go on while each leaves at most this share of the pairs of an open source and an open sink.
+# Rounds continue while each leaves at most this share of the pairs of an open source and an open sink.
 _WORTH = 0.8
-# Pairs of a vertex of one side and one of the other whose bounds are at hand, at most.
+# The most pairs of a vertex of one side and a pivot whose distances are put into a table.
 _MOST_TABLE = 1 << 22
 
 
 class DirectedPivots(DirectedGraphDiameter):
-    """One run of pivots. bounds : of ecc_out and ecc_in, [2, n]; lower : the same. kept : pivots, each with its
-    distances from it and to it."""
+    """One run of pivots. bounds : upper bounds on ecc_out and ecc_in, [2, n]. lower : lower bounds, [2, n]. kept :
+    pivots, each with the distances from it and to it."""
 
     name = "pivots"
     most_kept = KEPT
@@ -49,7 +49,7 @@ class DirectedPivots(DirectedGraphDiameter):
         super().solve()
 
     def begin_bounds(self) -> None:
-        """Bounds on the eccentricities of both sides that say nothing."""
+        """Set the bounds on the eccentricities of both sides to values that say nothing."""
         self.bounds = self.no_bounds((2, self.n))
         self.lower = np.zeros_like(self.bounds)
         self.rounds = self.by_pairs = 0
@@ -74,11 +74,11 @@ class DirectedPivots(DirectedGraphDiameter):
         return rounds
 
     def _open(self, side: int) -> np.ndarray:
-        """Vertices whose upper bound on that side is above L, int64[k]."""
+        """Vertices whose upper bound on that side exceeds L, int64[k]."""
         return np.flatnonzero(self.bounds[side] > self.best.length)
 
     def _round(self, pivot: int) -> int:
-        """A pivot, and the vertex with the largest bound on each side; how many pairs are open then."""
+        """Do a pivot, and the vertex with the largest bound on each side; returns the number of open pairs."""
         self.rounds += 1
         ends = [self.traverse(pivot, back=back) for back in (False, True)]
         for searched in self.searched:
@@ -97,17 +97,17 @@ class DirectedPivots(DirectedGraphDiameter):
         return counts[0] * counts[1]
 
     def tell_bound(self) -> None:
-        """The upper bound, from those of both sides and L."""
+        """Update the upper bound, from L and the bounds of both sides."""
         self.bound = min(self.bound, max(self.best.length, min(int(side.max()) for side in self.bounds)))
 
     def _fold(self, vertex: int, distances: np.ndarray, side: int, eccentricity: int) -> None:
-        """What distances to (side 0) or from (1) a vertex and its eccentricity on that side, or a bound on it, tell."""
+        """Fold distances to (side 0) or from (side 1) a vertex, with its eccentricity on that side or a bound on it."""
         number = int(self.numbers[vertex])
         fold(self.bounds[side], self.lower[side], distances, self.numbers,
              np.array([np.iinfo(distances.dtype).max, number, eccentricity], np.int64))
 
     def _extreme(self, side: int) -> None:
-        """The BFS of the open vertex with the largest bound (ties: the largest lower one)."""
+        """Do the BFS of the open vertex with the largest bound (ties: the largest lower bound)."""
         vertices = self._open(side)
         vertex = int(vertices[np.lexsort((-self.lower[side, vertices].astype(np.int64),
                                           -self.bounds[side, vertices].astype(np.int64)))[0]])
@@ -132,7 +132,7 @@ class DirectedPivots(DirectedGraphDiameter):
             middle[ids] == np.iinfo(np.int64).max, -1, middle[ids]), self.best.length)
 
     def _finish(self, order: np.ndarray) -> None:
-        """What is left, from the side with fewer open vertices."""
+        """Do the rest, from the side with fewer open vertices."""
         sides = [self._open(side) for side in (0, 1)]
         self.turned = len(sides[1]) < len(sides[0])
         others = sides[0] if self.turned else sides[1]
@@ -157,8 +157,8 @@ class DirectedPivots(DirectedGraphDiameter):
 
 @kernel(allocates=False)
 def fold(upper, lower, distances, numbers, about):
-    """Bounds on the eccentricities of one side, [n] each, by distances to a vertex of component about[1] whose
-    eccentricity is at most about[2]. about[0] : unreached."""
+    """Update the bounds on the eccentricities of one side, [n] each, with distances to a vertex of component about[1]
+    whose eccentricity is at most about[2]. about[0] : unreached."""
     for v in range(len(upper)):
         d = np.int64(distances[v])
         if d == about[0]:
@@ -171,9 +171,9 @@ def fold(upper, lower, distances, numbers, about):
 
 @kernel(allocates=False)
 def all_near(table, mine, same, about):
-    """Whether every other vertex is within about[1], by way of a pivot, or is not reached at all. table : distances
-    between the pivots and the others, [pivots, others]; mine : int64[pivots]; same : bool[pivots], those that reach
-    what this vertex reaches. about[0] : unreached."""
+    """Whether every other vertex is within about[1] through a pivot, or not reached at all. table : distances
+    between the pivots and the others, [pivots, others]. mine : int64[pivots]. same : bool[pivots], whether the pivot
+    reaches what this vertex reaches. about[0] : unreached."""
     for b in range(table.shape[1]):
         near = False
         for p in range(table.shape[0]):

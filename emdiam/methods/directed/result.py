@@ -15,7 +15,7 @@ class DirectedResult(Result):
     """As Result; distances go along arcs.
 
     n_edges : arcs. lower, upper : proved interval of the largest finite distance, over all pairs of a vertex and one
-    that it reaches; largest_distance : that distance, None while not proved. diameter : the same where the graph is
+    that it reaches. largest_distance : that distance, None while not proved. diameter : the same if the graph is
     strongly connected, else None (infinite). strongly_connected, n_strong_components : None while not known. connected,
     n_components : of the graph without directions. The diameters of components are None.
     """
@@ -37,7 +37,7 @@ class DirectedResult(Result):
             self.diameter = self.lower if self.strongly_connected else None
 
     def _fact(self, name: str) -> Any:
-        """See Shown; an infinite diameter is no missing one."""
+        """See Shown; an infinite diameter is not a missing one."""
         if name == "diameter" and self.strongly_connected is False:
             return infinite(self.n_strong_components, "strong component")
         return super()._fact(name)
@@ -46,7 +46,7 @@ class DirectedResult(Result):
 @dataclass(repr=False)
 class WeightedArcResult(DirectedResult):
     """As DirectedResult, but lower, upper, largest_distance, diameter and the length of the witness are sums of
-    weights: whole numbers, or floats where weights are. traversals.bfs : searches of shortest paths. weights, weight :
+    weights: whole numbers, or floats if weights are. traversals.bfs : searches of shortest paths. weights, weight :
     as in WeightedResult."""
 
     shown: ClassVar[tuple[str, ...]] = (*DirectedResult.shown, "weight", "weights")
@@ -62,7 +62,7 @@ class DirectedApproximation(Approximation, DirectedResult):
 
     shown: ClassVar[tuple[str, ...]] = ("estimate", "ratio", "known_diameter", *DirectedResult.shown)
 
-    directed: bool = True  # of two classes with other defaults the first one has the field's
+    directed: bool = True  # if two base classes have different defaults, the field has that of the first
 
 
 @dataclass(repr=False)

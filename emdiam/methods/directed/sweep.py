@@ -1,19 +1,19 @@
 """Bounds on the largest finite distance along arcs from a few searches: double sweeps in both directions.
 
 Definition: L is the largest distance seen. A sweep is a round of pivots (pivots.py): searches from a vertex in the
-middle of a strong component, along arcs and against them, and from the vertex with the largest bound on each side,
-which of the first middle is a vertex farthest from it, and one that it is farthest from. In the component of a middle p
+middle of a strong component, along arcs and against them, and from the vertex with the largest bound on each side. For
+the first middle these are a vertex farthest from it, and one from which it is farthest. In the component of a middle p
 ecc_out(v) <= d(v, p) + ecc_out(p), and ecc_in(v) <= ecc_in(p) + d(p, v).
 
-What no middle bounds, bounds by heads do, in reverse topological order of the strong components. A component C has a
-root r, and lengths of paths in C from each vertex v to it, t(v), and from it, f(v), by a few rounds along its arcs;
-where these do not reach all of C, or its arcs are too many, t(v) is (|C| - 1) times the longest arc, and f(v) is 0. Let
-X(a) be the largest, over the components of heads of a outside C, of the least bound of such a head and its arc, or 0
-without one. A path leaves C by some a: ecc_out(v) <= t(v) + max over a in C of f(a) + X(a). Bounds on ecc_in are the
-same on the reverse. The upper bound is the less of the largest ones of both sides.
+Vertices that no middle bounds have bounds by heads, in reverse topological order of the strong components. A component
+C has a root r, and lengths of paths in C from each vertex v to it, t(v), and from it, f(v), by a few rounds along its
+arcs. If these do not reach all of C, or if its arcs are too many, t(v) is (|C| - 1) times the longest arc, and f(v) is
+0. Let X(a) be the largest, over the components of heads of a outside C, of the least sum of a head's bound and its arc,
+or 0 without a head. A path leaves C at some a: ecc_out(v) <= t(v) + max over a in C of f(a) + X(a). Bounds on ecc_in
+are the same on the reverse. The upper bound is the smaller of the largest bounds of the two sides.
 
-Passes: four searches a sweep, and where the graph is not strongly connected both rows once. Bytes a vertex: those of
-pivots without columns that are kept, and 90 for orders, paths to roots, and bounds of components.
+Passes: four searches a sweep, and if the graph is not strongly connected all rows of both directions once. Bytes a
+vertex: as pivots without stored columns, and 90 for orders, paths to roots, and bounds of components.
 Source: Broder and others, Graph structure in the web, 2000, and Crescenzi, Grossi, Lanzi, Marino, On computing the
 diameter of real-world directed (weighted) graphs, SEA 2012, for double sweeps along arcs; bounds: as in pivots.
 """
@@ -34,12 +34,12 @@ from .metric import ArcVerbs
 from .pivots import DirectedPivots
 
 _MOST_ARCS = 1 << 18
-_ROUNDS = 32  # along the arcs of a component, of paths to its root and from it
+_ROUNDS = 32  # along the arcs of a component, for paths to its root and from it
 
 
 @dataclass(frozen=True)
 class DirectedSweepOptions(DirectedOptions):
-    """iterations : sweeps, at most. known_diameter : the largest finite distance, if it is known, for the ratio."""
+    """iterations : the largest number of sweeps. known_diameter : the largest finite distance, if known, for the ratio."""
 
     iterations: int = 1
     known_diameter: int | float | None = None
@@ -79,7 +79,7 @@ class DirectedSweep(DirectedPivots):
             vertex = self._central()
 
     def _lower_by_heads(self, side: int) -> None:
-        """Lower the bounds of a side by those of heads, component after component."""
+        """Lower the bounds of a side through those of heads, component after component."""
         order = np.argsort(self.numbers if side == 0 else -self.numbers.astype(np.int64), kind="stable")
         sizes, places = np.unique(self.sizes, return_inverse=True)
         inner = np.array([self.metric.most(size - 1) for size in sizes.tolist()], np.int64)[places]
@@ -99,7 +99,7 @@ class DirectedSweep(DirectedPivots):
         np.minimum(self.bounds[side], within, out=self.bounds[side], casting="unsafe")
 
     def _pieces(self, order: np.ndarray, side: int) -> Iterator[tuple[np.ndarray, bool]]:
-        """`order` in pieces of about _MOST_ARCS arcs and vertices at most, and whether each is of whole components."""
+        """`order` in pieces of at most about _MOST_ARCS arcs and vertices, and whether each has whole components."""
         def degrees(ids: np.ndarray) -> np.ndarray:
             return self.metric.degrees(ids, back=bool(side)) + 1
 
@@ -125,8 +125,9 @@ class DirectedSweep(DirectedPivots):
 
 @kernel(allocates=False)
 def near_roots(vertices, ends, heads, lengths, numbers, near, none):
-    """Lower near, int64[2, n], lengths of paths to and from roots (0 there, else `none`), within whole components, by
-    a few rounds, in order and back by turns. heads[ends[i] : ends[i + 1]] are those of vertices[i]."""
+    """Lower near, int64[2, n], lengths of paths to and from roots (0 at roots, else `none` at first), within whole
+    components, in a few rounds, forwards and backwards in turn. heads[ends[i] : ends[i + 1]] are those of
+    vertices[i]."""
     for turn in range(_ROUNDS):
         changed = False
         for i in range(len(vertices)):
@@ -148,10 +149,10 @@ def near_roots(vertices, ends, heads, lengths, numbers, near, none):
 
 @kernel(allocates=False)
 def lower_by_heads(vertices, ends, heads, lengths, bounds, numbers, least, leaving, near, none):
-    """Raise leaving[c], of the component c of each of `vertices`, to what is reached from its root by way of it and of
-    heads in other components, which have their bounds. heads[ends[i] : ends[i + 1]] are those of vertices[i]. near :
-    int64[2, n], lengths of paths to and from roots. least : of every component `none`, more than any bound, before and
-    after."""
+    """Raise leaving[c], for the component c of each of `vertices`, to the bound on paths from its root through the
+    vertex and its heads in other components, which have bounds. heads[ends[i] : ends[i + 1]] are those of vertices[i].
+    near : int64[2, n], lengths of paths to and from roots. least : `none`, more than any bound, for every component,
+    before and after."""
     for i in range(len(vertices)):
         v = vertices[i]
         c = np.int64(numbers[v])

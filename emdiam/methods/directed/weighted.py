@@ -1,10 +1,10 @@
-"""Distances as sums of weights along the arcs of a graph with directions, or against them, wherever they lie.
+"""Distances as sums of weights along the arcs of a graph with directions, or against them, in RAM or elsewhere.
 
 The rows of the reverse are searched for distances to a vertex. Shortest paths between two vertices of a strong
-component stay within it, so a search need not be told of it: what it finds elsewhere is left out. Strong components are
-numbered before the arcs are loaded, by the engine of graphs with directions. Sums are exact as without directions
-(weighted/units.py); where they are not, weights are rounded down to a multiple of a power of two, by the longest
-distances of two searches; where a distance turns out to be too long for it, a run begins again with a larger one.
+component stay within it, so a search is not restricted to it: distances outside are dropped afterwards. Strong
+components are numbered before the arcs are loaded, by the engine of graphs with directions. Sums are exact as without
+directions (weighted/units.py). If they are not, weights are rounded down to a multiple of a power of two, chosen by the
+longest distances of two searches; if a distance turns out to be too long for it, a run begins again with a larger one.
 Bytes a vertex: those of two searches; 4 for the numbers of components; 16 for columns.
 """
 
@@ -30,14 +30,14 @@ from .metric import ArcVerbs
 from .result import WeightedArcApproximation, WeightedArcResult
 
 _NONE = np.iinfo(np.int64).max
-# Bits above the longest distance of two searches that are left when weights are rounded, and bits more each time.
+# Spare bits above the longest distance of two searches if weights are rounded, and additional bits at each repetition.
 _SPARE_BITS, _MORE_BITS = 3, 6
 
 
 @dataclass(frozen=True)
 class StrongParts:
-    """numbers : of the strong component of every vertex, in reverse topological order, integers[n_vertices]. n_strong,
-    n_weak : how many components there are, with directions and without."""
+    """numbers : of each vertex's strong component, in reverse topological order, integers[n_vertices]. n_strong,
+    n_weak : number of components with directions, and without."""
 
     numbers: np.ndarray
     n_strong: int
@@ -64,7 +64,7 @@ class WeightedArcMetric(WeightMetric, ArcVerbs):
 
     def search(self, source: int, *, back: bool = False, within: np.ndarray | None = None,
                distances: bool = True) -> BfsResult:
-        """See ArcVerbs. Raises SumsTooLongError for sums that are not exact."""
+        """See ArcVerbs. Raises SumsTooLongError if sums are not exact."""
         column = signed(self.in_units(*self._arcs(back).nearest(np.array([source]))))
         reached = column != np.iinfo(column.dtype).max
         largest = int(column.max(initial=0, where=reached))
@@ -78,8 +78,8 @@ class WeightedArcMetric(WeightMetric, ArcVerbs):
         return result
 
     def near(self, source: int, room: np.ndarray, *, back: bool = False) -> np.ndarray | None:
-        """Vertices that paths from `source` (back: paths to it) join it to on which each vertex v is within room[v],
-        int64[n], in units, below 0 none; None where arcs are not in RAM."""
+        """Vertices joined to `source` by paths from it (back: to it) on which each vertex v is within room[v],
+        int64[n], in units, below 0: excluded. None if arcs are not in RAM."""
         arcs, exponent = self._arcs(back), self.units.exponent
         found = arcs.near(source, room if self.units.whole else np.ldexp(room.astype(np.float64), exponent))
         if found is None:
@@ -88,7 +88,7 @@ class WeightedArcMetric(WeightMetric, ArcVerbs):
         return found[0]
 
     def eccentricities(self, sources: np.ndarray, *, back: bool = False) -> np.ndarray:
-        """See ArcVerbs; int64[k], by a search from each."""
+        """See ArcVerbs; int64[k], by one search from each."""
         return np.array([self.search(source, back=back, distances=False).levels for source in sources.tolist()],
                         np.int64)
 
@@ -102,7 +102,7 @@ class WeightedArcMetric(WeightMetric, ArcVerbs):
         if self.units.whole:
             return ends, heads, costs.astype(np.int64)
         lengths = np.ldexp(costs.astype(np.float64), -self.units.exponent)
-        return ends, heads, np.minimum(lengths, float(NEVER)).astype(np.int64)  # too long for any path, if it is cut
+        return ends, heads, np.minimum(lengths, float(NEVER)).astype(np.int64)  # a cut length is too long for any path
 
     def check_bound(self, bound: int) -> None:
         """See ArcVerbs."""
@@ -115,7 +115,7 @@ class WeightedArcMetric(WeightMetric, ArcVerbs):
         return self._arcs(back).degrees(np.asarray(vertices, np.int64))
 
     def inner_degrees(self, numbers: np.ndarray) -> np.ndarray:
-        """See ArcVerbs; by a pass over the arcs of both directions."""
+        """See ArcVerbs; one pass over the arcs of both directions."""
         product = np.ones(self.n_vertices, np.int64)
         for arcs in (self.arcs, self.into):
             counts = np.zeros(self.n_vertices, np.int64)
@@ -125,7 +125,7 @@ class WeightedArcMetric(WeightMetric, ArcVerbs):
         return product
 
     def round_down(self) -> None:
-        """See WeightMetric; again where sums are too long for the last unit."""
+        """See WeightMetric; called again if sums are too long for the last unit."""
         with timed(self.seconds, "round"):
             longest = [found[found != unreached(found.dtype)].max().item()
                        for arcs in (self.arcs, self.into) for found in (arcs.nearest(np.array([0]))[0],)]
@@ -138,17 +138,17 @@ class WeightedArcMetric(WeightMetric, ArcVerbs):
         self._relaxed = 0
 
     def proved(self, lower: int, upper: int) -> tuple[int, int]:
-        """See Metric; a path has fewer edges than the graph has vertices, each of which has lost less than a unit."""
+        """See Metric. A path has fewer edges than the graph has vertices, and each has lost less than a unit."""
         return lower, upper + (self.n_vertices - 1 if self.units.rounded else 0)
 
     def used(self) -> Counters:
-        """See Metric; what loading has read is among it."""
+        """See Metric; includes the bytes read to load the arcs."""
         return Counters(edges_scanned=self._relaxed, bytes_read=self.arcs.bytes_read + self.into.bytes_read)
 
 
 def signed(units: np.ndarray) -> np.ndarray:
-    """Distances in units as kernels compare them: uint32, or int64 in the place of uint64, the largest value without a
-    path."""
+    """Distances in units in the form that kernels compare: uint32, or int64 in place of uint64, the largest value
+    without a path."""
     if units.dtype != np.uint64:
         return units
     wide = units.view(np.int64)
@@ -158,7 +158,7 @@ def signed(units: np.ndarray) -> np.ndarray:
 
 @kernel
 def count_within(first, offsets, heads, numbers, counts):
-    """counts[v] += arcs of the rows of a piece whose both ends have the same number."""
+    """counts[v] += number of arcs in v's row of a piece whose both ends have the same number."""
     for i in range(len(offsets) - 1):
         for p in range(offsets[i], offsets[i + 1]):
             counts[first + i] += numbers[np.int64(heads[p])] == numbers[first + i]

@@ -4,7 +4,7 @@ After a traversal from s, every vertex v of its component has max(d, ecc(s) - d)
 A vertex is *open* while its bounds differ. Bytes a vertex: two columns; with provers 8 more.
 Source: Takes and Kosters, Computing the eccentricity distribution of large graphs, Algorithms 6 (2013), section 4.
 
-What is told of all eccentricities together: centre and periphery of the largest component, and the histogram.
+Also a summary of all eccentricities: centre and periphery of the largest component, and the histogram.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .result import EccentricityProof, VertexSet
 
 
 class Bounds:
-    """Bounds of all vertices. largest : no eccentricity exceeds it. provers : note which source proved what.
+    """Bounds of all vertices. largest : no eccentricity exceeds it. provers : whether to note which source proved what.
 
-    lower : reached where a traversal has come; there it is the eccentricity of vertices that are not open. upper : open
-    (reached) at open vertices alone. n_open : of the component at hand. traversed : sources so far. sources,
-    eccentricities : those, and with provers vertices that were settled otherwise."""
+    lower : reached at traversed components; at vertices that are not open it is the eccentricity. upper : open
+    (reached) only at open vertices. n_open : of the current component. traversed : sources so far. sources,
+    eccentricities : of these, and with provers of vertices that were settled otherwise."""
 
     def __init__(self, engine: Engine, largest: int, provers: bool = False) -> None:
         self._engine = engine
@@ -38,7 +38,7 @@ class Bounds:
         self._by = [np.full(n, -1, np.int32) for _ in range(2)] if provers else []
 
     def begin(self, component: Component, distances: Column, cap: int) -> None:
-        """Open the vertices of a component, which `distances` reach. cap : no eccentricity of them exceeds it."""
+        """Open the vertices of a component, which `distances` reach. cap : an upper bound on their eccentricities."""
         span = component.first, component.last + 1
         self.lower.open_at(distances, 0, *span)
         self.upper.open_at(distances, cap, *span)
@@ -47,7 +47,7 @@ class Bounds:
     def tighten(
         self, component: Component, sources: Sequence[int], columns: Sequence[Column], eccentricities: Sequence[int]
     ) -> None:
-        """Take full traversals of a component into account."""
+        """Fold full traversals of a component into the bounds."""
         span = component.first, component.last + 1
         for source, distances, eccentricity in zip(sources, columns, eccentricities, strict=True):
             if self._by:
@@ -57,11 +57,11 @@ class Bounds:
             self.eccentricities.append(int(eccentricity))
             self.lower.tighten_lower(distances, int(eccentricity), *span)
             self.upper.tighten_upper(distances, int(eccentricity), *span)
-        # No open vertex has an upper bound of 0, so that only those close whose bounds are alike.
+        # No open vertex has an upper bound of 0, so this closes only vertices with equal bounds.
         self.n_open = self.upper.close_known(self.lower, 0, 0, *span)
 
     def _note(self, number: int, distances: Column, eccentricity: int, start: int, stop: int) -> None:
-        """Which bounds the traversal of this number will tighten."""
+        """Note which bounds the traversal with this number will tighten."""
         for begin in range(start, stop, distances.piece):
             piece = begin, min(begin + distances.piece, stop)
             d = distances.part(*piece).astype(np.int64)
@@ -73,19 +73,19 @@ class Bounds:
                 by[first][reached & (better | (by[first] < 0))] = number
 
     def close(self, vertices: np.ndarray) -> None:
-        """Vertices of the component at hand that are open are left to be settled otherwise."""
+        """Close open vertices of the current component, which are settled otherwise."""
         self.upper.put(vertices, self.upper.unreached)
         self.n_open -= len(vertices)
 
     def raise_lower(self, vertices: np.ndarray, values: np.ndarray) -> None:
-        """These are lower bounds of some vertices, int64[k], not below those that they have."""
+        """Set lower bounds of some vertices, int64[k], not below the present ones."""
         order = np.argsort(values, kind="stable")
         cuts = np.flatnonzero(np.diff(values[order])) + 1
         for some in np.split(order, cuts) if len(order) else []:
             self.lower.put(vertices[some], int(values[some[0]]))
 
     def settle(self, vertices: np.ndarray, values: np.ndarray) -> None:
-        """The eccentricities of some vertices, int64[k], are known."""
+        """Set the eccentricities of some vertices, int64[k]."""
         self.raise_lower(vertices, values)
         if self._by:
             numbers = len(self.sources) + np.arange(len(vertices))
@@ -95,8 +95,8 @@ class Bounds:
             self.eccentricities += values.tolist()
 
     def pieces(self) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """(first vertex, lower, upper) of pieces of all vertices, int64; alike where they are proved, -1 where no
-        traversal has come."""
+        """(first vertex, lower, upper) of pieces of all vertices, int64; both equal if proved, -1 if not yet
+        traversed."""
         n = self._engine.facts.n_vertices
         for start in range(0, n, self.lower.piece):
             stop = min(start + self.lower.piece, n)
@@ -105,7 +105,7 @@ class Bounds:
             yield start, lower, np.where(upper == self.upper.unreached, lower, upper)
 
     def vectors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper bounds of all vertices, unsigned[n] each; alike where they are proved."""
+        """Lower and upper bounds of all vertices, unsigned[n] each; equal if proved."""
         lower, upper = (np.empty(self._engine.facts.n_vertices, self.lower.dtype) for _ in range(2))
         for start, low, high in self.pieces():
             lower[start : start + len(low)] = np.maximum(low, 0)
@@ -113,14 +113,14 @@ class Bounds:
         return lower, upper
 
     def proof(self) -> EccentricityProof | None:
-        """Which source proves what, if that was noted."""
+        """Which source proves what; None if that was not noted."""
         if not self._by:
             return None
         return EccentricityProof(np.array(self.sources, np.int64), np.array(self.eccentricities, np.int64), *self._by)
 
 
 class Summary:
-    """Of one run. center, periphery : None where they are not known, with so many vertices `most` named; None: all.
+    """Summary of one run. center, periphery : None if unknown; at most `most` vertices are named, None: all.
     centre : a vertex of the centre, -1 : unknown."""
 
     def __init__(self, store: Store, most: int | None) -> None:
@@ -130,8 +130,8 @@ class Summary:
         self.centre = -1
 
     def of_largest(self, bounds: Bounds, radius: int, diameter: int | None, most: int | None = None) -> None:
-        """Note the vertices with these eccentricities, while no other component has been traversed. diameter : None:
-        not its vertices. most : look at so many vertices only."""
+        """Note the vertices with these eccentricities. To be called before another component is traversed. diameter :
+        None: without its vertices. most : only look at the first `most` vertices."""
         sets: dict[int, list[np.ndarray]] = {radius: []} if diameter is None else {radius: [], diameter: []}
         sizes = dict.fromkeys(sets, 0)
         for start, lower, upper in bounds.pieces():
@@ -150,8 +150,8 @@ class Summary:
 
 
 def count_eccentricities(bounds: Bounds) -> tuple[np.ndarray, int]:
-    """How many vertices have each eccentricity that is proved, int64[largest + 1]; and how many vertices have bounds
-    that differ, or none."""
+    """Number of vertices with each proved eccentricity, int64[largest + 1]; and number of vertices whose bounds differ,
+    or that have none."""
     largest = max(int(lower.max(initial=0)) for _, lower, _ in bounds.pieces())
     counts, unresolved = np.zeros(largest + 1, np.int64), 0
     for _, lower, upper in bounds.pieces():

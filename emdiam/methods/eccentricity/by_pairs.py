@@ -1,21 +1,21 @@
-"""Settling the open vertices of a component by pairs, where bounds alone would make a source of too many.
+"""Settling the open vertices of a component by pairs, if bounds alone would need too many sources.
 
-1. Sources among the open vertices, drawn at random; then those that cut a part of the component (`Parts`), where they
-   end far more open pairs (pairs.py) of a sample than as many ends of these would; else vertices in many of the pairs,
-   and more at random, until a full list is expected to have room. The distances to all are kept.
+1. Sources among the open vertices, drawn at random. Then sources that cut a part of the component (`Parts`), if they
+   end far more open pairs (pairs.py) of a sample than as many ends of these would; otherwise vertices in many of the
+   pairs, and more at random, until a full list is expected to have room. The distances to all sources are stored.
 2. The list. A vertex in no open pair is settled.
-3. Vertices in many open pairs are sources, and the middles of shortest paths between ends of pairs as long as these
-   end more pairs, until there is no open pair.
+3. Vertices in many open pairs become sources, and also the middles of shortest paths between ends of pairs as long as
+   these end more pairs, until there is no open pair.
 
-Sources that cut a component, so that distances across them are known.
+Sources that cut a component, so that distances across the cut are known:
 
-Let no edge join two *parts* but at a source. Then every path from v to a w of another part meets a source p, so that
-d(v, w) = min over sources of d(v, p) + d(p, w): a lower bound on ecc(v) that needs no source at v or w, or beyond them.
-In a mesh a cut of about sqrt(n) vertices lies between nearly all vertices and what is far from them.
+Assume that no edge joins two *parts* except at a source. Then every path from v to a w of another part meets a source
+p, so that d(v, w) = min over sources of d(v, p) + d(p, w): a lower bound on ecc(v) that needs no source at v or w, or
+beyond them. In a mesh a cut of about sqrt(n) vertices separates nearly every vertex from the vertices far from it.
 
-A cut is made of a level of a BFS, within one part: those of its vertices that have a neighbour in the next level. The
-BFS and the level are those that end the most pairs of a sample for a source.
-Passes: none, but the rows of a level. Bytes a vertex: 4, and 12 while a level is looked for.
+A cut is made from a level of a BFS within one part: those of its vertices that have a neighbour in the next level. The
+BFS and the level are chosen to end the most pairs of a sample for each source.
+Passes: none, but the rows of a level. Bytes a vertex: 4, and 12 while a level is searched.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from .pairs import OpenPairs, PairTable
 if TYPE_CHECKING:
     from .eccentricities import AllEccentricities
 
-# Distances that are looked at for a level.
+# The number of distance columns in which levels are searched.
 _LOOKED_AT = 64
-# A source of later cuts is thought to end a pair where one of the best level of now ends so many.
+# A source of later cuts is assumed to end 1 / _LATER of the pairs that one of the best present level ends.
 _LATER = 2
 
 
 @dataclass(frozen=True)
 class Level:
-    """Vertices of a part at a distance from a source. column : number of that source's distances. size : how many, but
-    for sources. pairs : of the given ones so many have an end nearer to that source, and one that is farther than
-    these vertices, or among them."""
+    """Vertices of a part at a distance from a source. column : number of that source's distances. size : number of
+    vertices, without sources. pairs : number of the pairs with an end nearer to that source, and an end that is
+    farther than these vertices or among them."""
 
     part: int
     column: int
@@ -55,8 +55,8 @@ class Level:
 
 
 class Parts:
-    """The parts of the vertices first..first+m-1. of : int32[m], the part of every vertex; that of a source, and of
-    vertices of other components, says nothing."""
+    """The parts of the vertices first..first+m-1. of : int32[m], the part of every vertex; meaningless for sources and
+    for vertices of other components."""
 
     def __init__(self, first: int, size: int) -> None:
         self._first = first
@@ -64,11 +64,11 @@ class Parts:
         self._count = 1
 
     def best_level(self, pairs: OpenPairs, columns: Sequence[np.ndarray], is_source: np.ndarray) -> Level | None:
-        """The level that is the best to cut at, in the part with the most of these pairs, whose ends are in one part;
-        None where no level is between any. columns : distances, unsigned[m] each. is_source : bool[m].
+        """The best level for a cut, in the part with the most of these pairs, whose ends are in one part; None if no
+        level is between the ends of any pair. columns : distances, unsigned[m] each. is_source : bool[m].
 
-        Pairs that a level leaves are ended later, by more sources than those that it ends: so the smallest levels for
-        a pair are not the best ones."""
+        Pairs that a level does not end are ended later, by more sources than the present ones. So the level with the
+        fewest vertices for a pair is not always the best."""
         if not len(pairs):
             return None
         near, far = pairs.near - self._first, pairs.far - self._first
@@ -86,9 +86,9 @@ class Parts:
         return Level(part, *levels[best].tolist())
 
     def cut(self, level: Level, column: np.ndarray, is_source: np.ndarray, engine: Engine) -> np.ndarray:
-        """The vertices of a level that, once they are sources, cut its part in two, int64[k]: to be traversed before
-        parts are asked for. column : the distances that the level is one of. is_source : bool[m], of those sources
-        alone whose distances are kept."""
+        """The vertices of a level that cut its part in two once they are sources, int64[k]; they must be traversed
+        before parts are used. column : the distances of the level. is_source : bool[m], only sources whose distances
+        are stored."""
         inside = (self.of == level.part) & ~is_source
         vertices = np.flatnonzero(inside & (column == level.distance))
         beyond = inside & (column == level.distance + 1)
@@ -114,22 +114,22 @@ def _levels(at: int, column: np.ndarray, near: np.ndarray, far: np.ndarray, insi
     return np.stack((np.full(len(distances), at), distances, sizes[distances], across[distances]), axis=1)
 
 
-# Open vertices with pairs that are sought to see what the others have, and sources between two such samples, or lists.
+# Open vertices in a sample whose pairs are listed to estimate the rest, and sources between two samples or lists.
 SAMPLE, ROUND = 1 << 8, 64
-# Vertices of a sample, at most: so many times SAMPLE.
+# The largest sample, in multiples of SAMPLE.
 LARGEST_SAMPLE = 16
-# Open pairs that are listed, at most, and bytes for each while they are sorted.
+# Largest number of open pairs in a list, and bytes for each while they are sorted.
 MOST_PAIRS, PAIR_BYTES = 1 << 22, 128
-# Of eight sources so many are in the most pairs; the others are drawn at random: ends of pairs, or open vertices.
+# Of eight sources this number is in the most pairs; the others are drawn at random: ends of pairs, or open vertices.
 HEAVY, HEAVY_OF_SAMPLE = 6, 7
-# A cut is made where it ends more than so many times the pairs that far ends do, and one of so many.
+# A cut is made if it ends more than BETTER times the pairs that far ends end, and more than 1 / SHARE of the pairs.
 BETTER, SHARE = 2, 8
-# Fewer distances than so many prove too little.
+# With fewer columns too little is proved.
 LEAST_COLUMNS = ROUND
 
 
 class ByPairs:
-    """The open vertices of one component of a run. room : bytes for distances that are kept, and for pairs."""
+    """The open vertices of one component of a run. room : bytes for stored distances and for pairs."""
 
     def __init__(self, method: AllEccentricities, component: Component, room: int) -> None:
         assert method.bounds is not None
@@ -142,17 +142,17 @@ class ByPairs:
         self._is_source = np.zeros(size, bool)
         self._parts = Parts(component.first, size)
         self._pairs: OpenPairs | None = None
-        self._columns: list[np.ndarray] = []  # distances from sources that the pairs have not been compared with
-        self._ends: set[int] = set()  # sources of which the middles of paths to them are wanted
+        self._columns: list[np.ndarray] = []  # distances from sources not yet compared with the pairs
+        self._ends: set[int] = set()  # sources for which middles of paths to them are wanted
         self._middles: list[int] = []
 
     @cached_property
     def _random(self) -> np.random.Generator:
-        """Made where it is asked for: numpy imports its generators then."""
+        """Made on demand, since numpy imports its generators at this point."""
         return np.random.default_rng(0)
 
     def possible(self) -> bool:
-        """Whether there is room enough."""
+        """Whether there is enough room."""
         return self._possible
 
     def settle(self) -> None:
@@ -179,17 +179,17 @@ class ByPairs:
             self._traverse(np.unique(np.concatenate((heavy, self._drawn(count - len(heavy))))), and_farthest=True)
 
     def _settle_listed(self, is_open: np.ndarray) -> bool:
-        """List the pairs of all open vertices and end them; False if they are too many."""
+        """List the pairs of all open vertices and end them; False if there are too many."""
         self._pairs = self._list(is_open, self._most_pairs)
         if self._pairs is None:
             return False
-        self._table = PairTable(0, 1)  # the distances are not needed any more
+        self._table = PairTable(0, 1)  # the distances are no longer needed
         self._close(np.setdiff1d(is_open, self._pairs.near_ones(), assume_unique=True))
         self._cover(self._pairs)
         return True
 
     def _cut(self, pairs: OpenPairs) -> np.ndarray | None:
-        """Sources that cut a part, if that pays."""
+        """Sources that cut a part, or None if that does not pay."""
         table = self._table
         kept = np.zeros(len(self._is_source), bool)
         kept[np.array(table.sources, np.int64) - self._span[0]] = True
@@ -199,14 +199,14 @@ class ByPairs:
         return self._parts.cut(level, table.columns[level.column], kept, self._method.engine)
 
     def _pays(self, level: Level, pairs: OpenPairs) -> bool:
-        """Whether a level ends many of these pairs, and many more than as many of the vertices that are far in most of
-        them. Near ones are those of the sample: they say nothing of other pairs."""
+        """Whether a level ends many of these pairs, and many more than the same number of vertices that are far ends of
+        most pairs. Near ends are vertices of the sample, so they are no measure for other pairs."""
         often = np.sort(np.unique(pairs.far, return_counts=True)[1])
         return bool(SHARE * level.pairs > len(pairs) and level.pairs > BETTER * often[-level.size :].sum())
 
     def _cover(self, pairs: OpenPairs) -> None:
         """Traverse vertices in many pairs, and in the middle of paths, until there is no pair."""
-        # One after another they may as well be chosen a few at a time, by what the others have left.
+        # Without batches it costs nothing to choose a few at a time, by the pairs that the earlier ones left.
         count = ROUND if self._method.batches else max(1, ROUND // 4)
         middles = count // 2
         while len(pairs):
@@ -221,7 +221,7 @@ class ByPairs:
                 middles = min(count // 2, 2 * middles) if more else middles // 2
 
     def _end_pairs(self, pairs: OpenPairs, sources: np.ndarray) -> int:
-        """Traverse sources; of the pairs so many have ended."""
+        """Traverse sources; returns the number of pairs that ended."""
         before, n_before, upper = pairs.near_ones(), len(pairs), self._bounds.upper
         self._traverse(sources)
         pairs.tighten(self._columns, self._method.lower_here)
@@ -231,8 +231,8 @@ class ByPairs:
         return n_before - len(pairs)
 
     def _note_middle(self, pairs: OpenPairs, source: int, distances: Column) -> None:
-        """The middle of a shortest path from the source to another end of one of its pairs, which is not known to be
-        farther than its lower bound."""
+        """Note the middle of a shortest path from the source to another end of one of its pairs whose distance does not
+        exceed its lower bound."""
         others = pairs.near[pairs.far == source]
         others = others[distances.gather(others) <= self._bounds.lower.gather(others)]
         if len(others):
@@ -241,17 +241,17 @@ class ByPairs:
             self._middles.append(int(path[len(path) // 2]))
 
     def _of_pairs(self, pairs: OpenPairs, count: int) -> np.ndarray:
-        """So many vertices that are in many pairs, or in pairs drawn at random."""
+        """`count` vertices that are in many pairs, or in pairs drawn at random."""
         heavy = pairs.heaviest(count * HEAVY // 8)
         drawn = np.unique(pairs.near[self._random.integers(len(pairs), size=count - len(heavy))])
         return np.unique(np.concatenate((heavy, drawn)))
 
     def _close(self, vertices: np.ndarray) -> None:
-        """These are settled, if they are open."""
+        """Close these vertices, if they are open."""
         self._bounds.close(vertices[self._bounds.upper.take(vertices) != self._bounds.upper.unreached])
 
     def _drawn(self, count: int) -> np.ndarray:
-        """So many open vertices, at random."""
+        """At most `count` open vertices, at random."""
         is_open = self._bounds.upper.open_list(*self._span)
         return self._random.permutation(is_open)[:count]
 
@@ -266,7 +266,7 @@ class ByPairs:
             return pairs
 
     def _traverse(self, sources: np.ndarray, and_farthest: bool = False) -> None:
-        """Traverse sources, and what they show to be far, unless pairs tell that better."""
+        """Traverse sources, and with and_farthest the vertices that they show to be far, repeatedly."""
         while len(sources):
             self._method.traverse(sources, self.keep)
             self._mark(set(sources.tolist()))
@@ -277,7 +277,7 @@ class ByPairs:
         self._is_source[np.array(sorted(sources), np.int64) - self._span[0]] = True
 
     def keep(self, source: int, distances: Column, eccentricity: int) -> None:
-        """What a traversal shows of pairs."""
+        """Use a traversal for pairs: store its distances."""
         pairs = self._pairs
         if pairs is not None:
             self._columns.append(distances.part(*self._span))

@@ -1,12 +1,12 @@
-"""Settling all vertices inside long chains, from the distances of the two ends of each.
+"""Settling all vertices inside long chains, by the distances from the two ends of each.
 
-A *chain* is a path of L edges whose inner vertices have degree 2, between two ends a and b, which may be one vertex; of
-a component that is a cycle one vertex is both. Let x be the inner vertex i edges from a. A path from x to a vertex v
-outside leaves the chain by one end, so d(x, v) = min(i + d(a, v), L - i + d(b, v)): which of the two it is depends on
-d(b, v) - d(a, v) alone, and of those that are alike only the farthest matters. The chain closes a cycle of L + d(a, b)
-edges, on which distances along the chain are taken. So two traversals settle every vertex of a chain.
+A *chain* is a path of L edges whose inner vertices have degree 2, between two ends a and b, which may be the same
+vertex; in a component that is a cycle, one vertex is both. Let x be the inner vertex i edges from a. A path from x to a
+vertex v outside leaves the chain through one end, so d(x, v) = min(i + d(a, v), L - i + d(b, v)). The smaller term
+depends only on d(b, v) - d(a, v), and of vertices with equal differences only the farthest matters. The chain closes a
+cycle of L + d(a, b) edges, which gives distances along the chain. So two traversals settle every vertex of a chain.
 
-Chains are settled where one has more open vertices for a traversal than traversals have closed lately. Bytes a vertex:
+Chains are used if one has more open vertices for each traversal than traversals have closed lately. Bytes a vertex:
 two distances, and 96 for each of degree 2.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .eccentricities import AllEccentricities
 
 _VERTEX_BYTES, _TRAVERSALS, _BATCHED = 96, 2, 8
-LEAST_VERTICES = 1 << 10  # of a component; a smaller one has not enough to gain for kernels of its own
+LEAST_VERTICES = 1 << 10  # of a component; a smaller one gains too little to compile further kernels
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Chain:
 
 
 class Chains:
-    """The chains of the component at hand."""
+    """The chains of the current component."""
 
     def __init__(self, method: AllEccentricities, component: Component) -> None:
         assert method.bounds is not None
@@ -47,15 +47,15 @@ class Chains:
         self._wanted: tuple[int, ...] = ()
 
     def possible(self) -> bool:
-        """Whether there are enough vertices, and room."""
+        """Whether there are enough vertices and enough room."""
         facts, item = self._method.engine.facts, self._bounds.lower.dtype.itemsize
         taken = facts.n_vertices * (_TRAVERSALS * item + _VERTEX_BYTES)
         return self._component.size >= LEAST_VERTICES and taken <= facts.room_bytes
 
     def settle(self, closed: float) -> bool:
-        """Settle the vertices of chains with more open ones than two traversals close, if there are such. closed : by
-        one, lately."""
-        # A source settles itself, at least; of a batch so many cost as much as one by itself.
+        """Settle the vertices of chains with more open vertices than two traversals close; returns whether there were
+        any. closed : number of vertices that one traversal has closed lately."""
+        # A source settles at least itself; this number of sources in a batch costs as much as one alone.
         n_open, least = self._bounds.n_open, _TRAVERSALS * max(1.0, closed) * (_BATCHED if self._method.batches else 1)
         some = self._open_chains()
         for _, chain in sorted(some, key=lambda one: (-one[0], one[1].a, one[1].b)):
@@ -68,7 +68,7 @@ class Chains:
         return self._bounds.upper.take(vertices) != self._bounds.upper.unreached
 
     def _open_chains(self) -> list[tuple[int, Chain]]:
-        """Chains with an open vertex, and how many each has."""
+        """Chains with an open vertex, with their numbers of open vertices."""
         engine, pieces = self._method.engine, list(self._method.engine.vertices_of_degree(2))
         if not pieces:
             return []
@@ -109,22 +109,22 @@ class Chains:
 
 
 def chains_of(method: AllEccentricities, component: Component) -> Chains | None:
-    """What may settle the vertices of chains of a component; None where it is not possible."""
+    """A Chains for the component, or None if chains cannot be used."""
     chains = Chains(method, component)
     return chains if not method.options.provers and chains.possible() else None
 
 
 @inlined
 def _place(vertices, v):
-    """Where v is in `vertices`, ascending; -1 if it is not."""
+    """Index of v in `vertices`, ascending; -1 if it is not there."""
     at = np.searchsorted(vertices, v)
     return at if at < len(vertices) and vertices[at] == v else -1
 
 
 @kernel
 def walk_chains(vertices, beside, order, starts, ends):
-    """Chains of these vertices, all that have degree 2, ascending, with their neighbours (int64[k, 2]): chain c has the
-    inner vertices order[starts[c]:starts[c + 1]] between ends[c]. Returns how many there are."""
+    """The chains of these vertices, all those of degree 2, ascending, with their neighbours (int64[k, 2]): chain c has
+    the inner vertices order[starts[c]:starts[c + 1]] between ends[c]. Returns the number of chains."""
     k = len(vertices)
     seen = np.zeros(k, np.bool_)
     count = placed = 0
@@ -141,7 +141,7 @@ def walk_chains(vertices, beside, order, starts, ends):
                     continue
             at, before = begin, beside[begin, side]
             ends[count, 0] = before
-            if cycles == 1:  # this vertex is both ends, and not within
+            if cycles == 1:  # this vertex is both ends, and not inner
                 seen[begin] = True
                 ends[count, 0] = before = vertices[begin]
                 at = _place(vertices, beside[begin, 0])
@@ -161,7 +161,7 @@ def walk_chains(vertices, beside, order, starts, ends):
 @kernel
 def farthest_from_chain(near, far, none, length, apart, values):
     """values[i - 1] = the eccentricity of the vertex i edges from the end a. near, far : distances from a and b, `none`
-    in near for the vertices that do not count. apart : d(a, b)."""
+    in near for vertices to be ignored. apart : d(a, b)."""
     lowest = np.int64(-4) * length - (np.int64(1) << 40)
     by_near = np.full(2 * apart + 1, lowest)
     by_far = np.full(2 * apart + 1, lowest)
@@ -178,7 +178,7 @@ def farthest_from_chain(near, far, none, length, apart, values):
         by_far[at] = max(by_far[at], by_far[at - 1])
     half = (length + apart) // 2
     for i in range(1, length):
-        cut = 2 * i - length + apart  # by a from this difference on
+        cut = 2 * i - length + apart  # paths through a from this difference on
         most = min(half, max(i, length - i))
         if cut <= 2 * apart:
             most = max(most, i + by_near[max(0, cut)])

@@ -1,19 +1,19 @@
 """All eccentricities, by bounds from few full traversals.
 
 After a traversal from s: max(d, ecc(s) - d) <= ecc(v) <= d + ecc(s), with d = d(v, s). The next source is the open
-vertex with the smallest lower bound (ties: highest degree, then smallest vertex). While lower bounds are eccentricities
-no source is wasted: if any other vertex proved the upper bound of that one, it would have a smaller eccentricity, so it
-would be closed, and what has closed it would have closed this one. Where a source turns out to have a larger
-eccentricity than its lower bound, lower bounds are loose there: its farthest vertex is traversed next. So sources come
-from both ends, those that are central for upper bounds and those that are far for lower ones.
+vertex with the smallest lower bound (ties: highest degree, then smallest vertex). As long as lower bounds are
+eccentricities no source is wasted: if another vertex proved the upper bound of the source, it would have a smaller
+eccentricity, so it would be closed, and the traversal that closed it would have closed the source too. If the
+eccentricity of a source exceeds its lower bound, lower bounds are loose there: its farthest vertex is traversed next.
+So there are sources of both kinds, central ones for upper bounds and far ones for lower bounds.
 
-A vertex of degree 1 is never chosen: in a component of more than two vertices it has the eccentricity of its neighbour
-and 1 more. Components of few vertices have all others for sources, in multi-source batches.
+A vertex of degree 1 is never chosen: in a component of more than two vertices its eccentricity is that of its neighbour
+plus 1. In components of few vertices all other vertices are sources, in multi-source batches.
 
-Passes: one BFS a source; where distances are short, multi-source batches of sources of the same lower bound. Bytes a
+Passes: one BFS a source; if distances are short, multi-source batches of sources with the same lower bound. Bytes a
 vertex: shared state 3, two bounds and a distance 1 to 4 each, and from the pool another distance for each source of a
 batch. Sources: Takes and Kosters, Computing the eccentricity distribution of large graphs, Algorithms 6 (2013); the two
-ends: Iwabuchi, Sanders, Henderson, Pearce, Computing exact vertex eccentricity on massive-scale distributed graphs,
+kinds: Iwabuchi, Sanders, Henderson, Pearce, Computing exact vertex eccentricity on massive-scale distributed graphs,
 CLUSTER 2018.
 """
 
@@ -46,25 +46,25 @@ from .output import write_table
 from .result import MOST_ANEW, NAME_BYTES, EccentricityResult, most_ids
 
 ALL, RADIUS, CENTER = "all", "radius", "center"
-# Sources of a batch with distances, and the eccentricity up to which they share most of what they read.
+# Sources of a batch with distances, and the eccentricity up to which they share most of their reads.
 BATCH, LOW = 64, 64
-# Fewer than so many are traversed one by one.
+# Fewer sources are traversed one by one.
 LEAST_BATCH = 8
-# Of a component of so many vertices, or less, every vertex that is no leaf is a source; a certificate
-# tells of none.
+# In a component with at most this number of vertices every vertex except leaves is a source; a certificate
+# leaves these components out.
 SMALL = MOST_ANEW
 _LEAVES = 1 << 16
-# Sources before pairs are thought of, and how many times the second half of these there have to be for the rest.
+# Sources before pairs are considered; pairs are used if the rest would need MANY times the second half of these.
 TRIAL, MANY = 64, 8
-# More sources than so many that have brought enough go on.
+# After this number of sources, all of which closed enough, only bounds are used.
 LAST_TRIAL = 512
-# Columns of pairs that memory may be planned for.
+# Number of columns for pairs that the memory plan may include.
 _PAIR_COLUMNS = 1 << 10
 
 
 @dataclass(frozen=True)
 class EccentricityOptions(MethodOptions):
-    """what : "all", or "radius" or "center" of the component with the most vertices alone. out : a file for the
+    """what : "all", or "radius" or "center" only of the component with the most vertices. out : a file for the
     eccentricities, Parquet or, by its name, CSV. keep : whether the result has the bounds of all vertices. provers :
     whether it has the proof of them, which needs more sources."""
 
@@ -91,7 +91,7 @@ class AllEccentricities(ExactMethod):
         super().__init__(metric, options)
         self.bounds: Bounds | None = None
         self.summary = Summary(self.engine.store, most_ids(self.options.keep))
-        self.radius = self.upper_here  # of the component at hand: the smallest eccentricity so far
+        self.radius = self.upper_here  # smallest eccentricity so far in the current component
         self.centre = 0
         self.radius_largest: int | None = None  # once it is proved
         self._centre_largest = 0
@@ -146,7 +146,7 @@ class AllEccentricities(ExactMethod):
         self._finish()
 
     def _solve_reported(self, component: Component, first: Eccentricity | None) -> None:
-        """The component with the most vertices."""
+        """Solve the component with the most vertices."""
         assert self.bounds is not None
         self.reported = True
         self._run(component, first)
@@ -156,7 +156,7 @@ class AllEccentricities(ExactMethod):
             self.summary.of_largest(self.bounds, self.radius, self.lower_here if self.options.what == ALL else None)
 
     def _finish(self) -> None:
-        """Write the file, if one is asked for."""
+        """Write the file, if requested."""
         if self.options.out is not None and self.bounds is not None:
             with self.stages.timed("write"):
                 try:
@@ -169,7 +169,7 @@ class AllEccentricities(ExactMethod):
                     self.not_written.append(str(error))
 
     def _first_of(self) -> Callable[[np.ndarray], np.ndarray]:
-        """See write_table: labels are the first vertices of components, but for that of the first BFS."""
+        """See write_table: labels are the first vertices of components, except for the component of the first BFS."""
         engine, components, reached = self.engine, self.components, -1
 
         def first_of(ids: np.ndarray) -> np.ndarray:
@@ -187,12 +187,12 @@ class AllEccentricities(ExactMethod):
         return first_of
 
     def unresolved(self) -> int:
-        """Vertices whose eccentricity is not known."""
+        """Number of vertices with unknown eccentricity."""
         n = self.engine.facts.n_vertices
         return n if self.bounds is None else count_eccentricities(self.bounds)[1]
 
     def _others(self) -> Iterator[Component]:
-        """Further components of more than SMALL vertices."""
+        """Further components with more than SMALL vertices."""
         while self.components is not None:
             batch = [one for one in self._waiting if one.size > SMALL] or self.components.larger_than(SMALL)
             self._waiting = []
@@ -202,7 +202,7 @@ class AllEccentricities(ExactMethod):
 
     # -- one component --------------------------------------------------------------------------
     def _run(self, component: Component, first: Eccentricity | None) -> None:
-        """Settle one component, or its radius or centre, if that is all that is asked for."""
+        """Settle one component, or only its radius or centre, if no more is wanted."""
         assert self.bounds is not None
         self.component, self.lower_here, self.upper_here = component, 0, component.size - 1
         self.radius, self.centre = self.upper_here, component.hub
@@ -215,7 +215,7 @@ class AllEccentricities(ExactMethod):
         distances = first.take_distances()
         self.batches = first.eccentricity <= LOW
         with self.stages.timed("bounds"):
-            # The size is no eccentricity of any vertex: none closes at a bound that no source has proved.
+            # The size is no eccentricity of any vertex: no vertex closes at a bound that no source has proved.
             self.bounds.begin(component, distances, min(2 * first.eccentricity, component.size))
         self._known([first.source], [distances], [first.eccentricity], [first.farthest])
         pairs, chains = self._by_pairs(component), chains_of(self, component)
@@ -240,13 +240,13 @@ class AllEccentricities(ExactMethod):
         self.component = NOWHERE
 
     def _note_longest(self, component: Component) -> None:
-        """The largest eccentricity, which may be that of no source."""
+        """Note the largest eccentricity, which may be that of no source."""
         assert self.bounds is not None
         at = self.bounds.lower.argbest(True, component.first, component.last + 1)
         self.longer(int(self.bounds.lower.gather([at])[0]), at, UNKNOWN)
 
     def _choose(self, component: Component) -> np.ndarray:
-        """The next sources, int64[k]; none where nothing more is asked for."""
+        """The next sources, int64[k]; empty if the wanted part is known."""
         if self._farthest:
             return self.take_farthest()
         assert self.bounds is not None
@@ -260,7 +260,7 @@ class AllEccentricities(ExactMethod):
             if self._enough(int(lower[0])):
                 break
             leaves = np.zeros(len(ranked), bool)
-            if component.size > 2 and not self.options.provers:  # in a proof they are vertices like others
+            if component.size > 2 and not self.options.provers:  # in a proof they are treated like other vertices
                 leaves = self.engine.degrees(ranked) == 1
             alike = ranked[~leaves & (lower == lower[0])]
             if len(alike):
@@ -272,12 +272,12 @@ class AllEccentricities(ExactMethod):
         return np.empty(0, np.int64)
 
     def _enough(self, lower: int) -> bool:
-        """Whether open vertices, of which none has a smaller lower bound, do not matter for what is asked for."""
+        """Whether open vertices do not matter for the wanted part. lower : the smallest of their lower bounds."""
         what = self.options.what
         return (what == RADIUS and lower >= self.radius) or (what == CENTER and lower > self.radius)
 
     def _most(self) -> int:
-        """Sources of a batch, at most."""
+        """Maximal number of sources of a batch."""
         facts = self.engine.facts
         if not (self.batches or facts.apart):
             return 1
@@ -289,7 +289,7 @@ class AllEccentricities(ExactMethod):
         return max(1, min(BATCH if self.batches else facts.apart, room // max(1, a_source)))
 
     def _by_pairs(self, component: Component) -> ByPairs | None:
-        """What may settle vertices by pairs, if that is of use and has room."""
+        """A ByPairs for the component, if pairs are of use and have room."""
         assert self.bounds is not None
         self._open_before = []
         if self.options.what != ALL or self.options.provers:
@@ -300,7 +300,7 @@ class AllEccentricities(ExactMethod):
         return pairs if pairs.possible() else None
 
     def _settle_otherwise(self, pairs: ByPairs | None, chains: Chains | None) -> ByPairs | None:
-        """Settle what chains can, or else the rest by pairs, if there is room; pairs are what may be used later."""
+        """Settle by chains, or else the rest by pairs, if possible; returns the ByPairs for later use."""
         if chains is not None and chains.settle(self._closed_lately()):
             return pairs
         if pairs is not None:
@@ -308,8 +308,8 @@ class AllEccentricities(ExactMethod):
         return None
 
     def _many_left(self) -> bool:
-        """Whether bounds alone will probably make a source of many vertices that are open, as the second half of those
-        so far tells."""
+        """Whether bounds alone will probably need many more sources, judged by the second half of the sources so
+        far."""
         assert self.bounds is not None
         self._open_before += [self.bounds.n_open] * (len(self.visited) - len(self._open_before))
         done = len(self._open_before)
@@ -318,13 +318,13 @@ class AllEccentricities(ExactMethod):
         return MANY * (done - done // 2) * self._closed_lately() < self.bounds.n_open
 
     def _closed_lately(self) -> float:
-        """Vertices that each of the second half of the sources so far has closed, on average."""
+        """Number of vertices that a source of the second half so far has closed, on average."""
         assert self.bounds is not None
         later = self._open_before[len(self._open_before) // 2 :]
         return (later[0] - self.bounds.n_open) / len(later) if later else 0.0
 
     def take_leaves(self, vertices: np.ndarray) -> None:
-        """Those of the open vertices that are leaves are settled at the end."""
+        """Take out the leaves among the open vertices, to be settled at the end."""
         assert self.bounds is not None
         if self.component.size > 2:
             leaves = vertices[self.engine.degrees(vertices) == 1]
@@ -332,12 +332,12 @@ class AllEccentricities(ExactMethod):
             self.bounds.close(leaves)
 
     def take_farthest(self) -> np.ndarray:
-        """Vertices that are to be traversed for lower bounds, int64[k]."""
+        """The vertices to be traversed for lower bounds, int64[k]; empties the list."""
         farthest, self._farthest = self._farthest, []
         return np.array(farthest, np.int64)
 
     def traverse(self, sources: np.ndarray, keep: Callable[[int, Column, int], None] | None = None) -> None:
-        """Traverse them, all of the component at hand. keep : takes the distances from each, and its eccentricity."""
+        """Traverse sources of the current component. keep : called with source, distances and eccentricity."""
         assert self.bounds is not None
         most = self._most()
         for begin in range(0, len(sources), most):
@@ -360,7 +360,7 @@ class AllEccentricities(ExactMethod):
     def _known(
         self, sources: list[int], columns: list[Column], eccentricities: list[int], farthest: list[int] | None = None
     ) -> None:
-        """Take traversals into account; farthest : a vertex farthest from each source."""
+        """Fold traversals into the bounds. farthest : a vertex farthest from each source."""
         assert self.bounds is not None
         span = self.component.first, self.component.last + 1
         with self.stages.timed("bounds"):
@@ -380,7 +380,7 @@ class AllEccentricities(ExactMethod):
 
     # -- small components, and leaves -----------------------------------------------------------
     def _settle_small(self) -> None:
-        """Every vertex that no traversal has come to, isolated ones too."""
+        """Settle every vertex not yet traversed, also isolated ones."""
         assert self.bounds is not None
         bounds, n = self.bounds, self.engine.facts.n_vertices
         for start in range(0, n, PIECE):
@@ -400,7 +400,7 @@ class AllEccentricities(ExactMethod):
                 self._settle_leaves()
 
     def _settle_leaves(self) -> None:
-        """A leaf is one step farther from everything than its neighbour, unless that is a leaf too."""
+        """Settle leaves. A leaf is one step farther from all vertices than its neighbour, unless that is a leaf too."""
         assert self.bounds is not None
         for leaves in self._leaves:
             for begin in range(0, len(leaves), _LEAVES):
@@ -421,12 +421,12 @@ class AllEccentricities(ExactMethod):
         return {"what": self.options.what}
 
     def name_target(self) -> None:
-        """The pair of the diameter is named where that is asked for."""
+        """Name the pair of the diameter, if wanted."""
         if self.options.what == ALL:
             super().name_target()
 
     def check(self) -> Any:
-        """The witness of the diameter, if that is asked for; the radius is found again by a BFS from a centre."""
+        """The witness of the diameter, if wanted; the radius is checked by a BFS from a centre."""
         if self.radius_largest is not None and self.engine.facts.n_arcs:
             self.tick("verify")
             run = self.engine.bfs(self._central_vertex())
@@ -436,11 +436,11 @@ class AllEccentricities(ExactMethod):
         return super().check() if self.options.what == ALL else None
 
     def _central_vertex(self) -> int:
-        """A vertex of the largest component, with the smallest eccentricity once that is known."""
+        """A vertex of the largest component, of smallest eccentricity once that is known."""
         return self.summary.centre if self.summary.centre >= 0 else self._centre_largest
 
     def stopped(self) -> EccentricityResult:
-        """The bounds so far, which are written to the file, too."""
+        """The bounds so far, which are also written to the file."""
         if self.bounds is not None:
             for leaves in self._leaves:
                 self.bounds.upper.put(leaves, 2 * self.radius)
@@ -476,7 +476,7 @@ class AllEccentricities(ExactMethod):
 
 
 def _phases(store: Store, options: EccentricityOptions) -> tuple[Phase, ...]:
-    """Two bounds, and the distances at hand."""
+    """Two bounds, and the current distances."""
     n, of_proof = store.n_vertices, 8 * store.n_vertices if options.provers else 0
     kept, names = (2 * n, NAME_BYTES * n) if options.keep else (0, 0)
 
@@ -487,7 +487,7 @@ def _phases(store: Store, options: EccentricityOptions) -> tuple[Phase, ...]:
 
 
 def _pool(store: Store) -> Pool:
-    """Distances of a batch, and for pairs, of which small graphs have few."""
+    """Distances of a batch, and memory for pairs, which are few in small graphs."""
     n = store.n_vertices
     return Pool(BATCH * n + batch_state_bytes(store, BATCH)
                 + 4 * _PAIR_COLUMNS * n + min(4 * MOST_PAIRS * PAIR_BYTES, 4 * _PAIR_COLUMNS * n))

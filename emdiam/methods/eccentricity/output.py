@@ -1,6 +1,6 @@
-"""The file of all eccentricities: one writer, whatever distances count.
+"""The file of all eccentricities: one writer for all metrics.
 
-The component of a vertex is named by the id of its first vertex in the order of the store; along arcs it is the strong
+The name of a vertex's component is the id of its first vertex in the order of the store; along arcs it is the strong
 component.
 """
 
@@ -27,12 +27,12 @@ def write_table(path: Path, store: Store, bounds: Pieces, first_of: Callable[[np
     path : Parquet, or CSV by its name.
     bounds : of all vertices, in their order.
     first_of : the first vertex in the component of each of some consecutive vertices, int64[k].
-    intervals : whether there is lower and upper in place of eccentricity.
+    intervals : whether the columns are lower and upper in place of eccentricity.
 
     Raises
     ------
     InputError
-        Where it cannot be written.
+        If it cannot be written.
     """
     def rows(start: int, lower: np.ndarray, upper: np.ndarray) -> Piece:
         ids = np.arange(start, start + len(lower))
@@ -43,6 +43,6 @@ def write_table(path: Path, store: Store, bounds: Pieces, first_of: Callable[[np
 
 
 def in_pieces(lower: np.ndarray, upper: np.ndarray) -> Pieces:
-    """Bounds of all vertices as write_table takes them."""
+    """Bounds of all vertices in the form that write_table takes."""
     for start in range(0, len(lower), PIECE):
         yield start, lower[start : start + PIECE], upper[start : start + PIECE]

@@ -1,19 +1,19 @@
 """Pairs of vertices that the distances to some sources do not prove near.
 
 Let L(v) be the lower bound of an open vertex v, and d_i the distances to the sources p_i. Then ecc(v) = L(v) if every w
-has U(v, w) = min_i d_i(v) + d_i(w) <= L(v). So a vertex is settled without a source near it, by several that lie on
-shortest paths from it to what is far. The pairs (v, w) with U(v, w) > L(v) are *open*: listed once, they only get
-fewer, since U falls and L grows with every source; no column is needed again. A vertex that is in no open pair any more
-is settled. A pair ends when v or w is a source, too: so sources are taken that are in many open pairs.
+has U(v, w) = min_i d_i(v) + d_i(w) <= L(v). So a vertex can be settled without a source near it, by several sources on
+shortest paths from it to far vertices. The pairs (v, w) with U(v, w) > L(v) are *open*. Once listed they only get
+fewer, since U falls and L grows with every source; columns are not needed again. A vertex in no open pair is settled.
+A pair also ends when v or w becomes a source: so vertices in many open pairs are taken as sources.
 
-Where sources cut a component into parts (by_pairs.py) and w is in another one, U(v, w) is the distance, and L(v) at
-least that.
+If sources cut a component into parts (by_pairs.py) and w is in another part than v, U(v, w) is the distance, and L(v)
+is at least that.
 
-For a vertex v only those w can be in an open pair that are farther than L(v) - d_i(v) from the source i of the smallest
-d_i(v) + ecc(p_i): few, which are listed for all vertices of that source together. The distances of a vertex to LANES
-sources lie side by side, so that a processor adds and compares them at once; sums that do not fit count as the largest
-value, which is no distance.
-Passes: none. Bytes: a column for each source whose distances are kept, twice; 24 for an open pair.
+For a vertex v, let i be the source of the smallest d_i(v) + ecc(p_i). Only those w can be in an open pair with v that
+are farther than L(v) - d_i(v) from p_i: few, which are listed for all vertices with that i together. The distances of a
+vertex to LANES sources are side by side in memory, so that a processor adds and compares them at once. Sums that do not
+fit count as the largest value, which is no distance.
+Passes: none. Bytes: two columns for each source whose distances are stored; 24 for an open pair.
 """
 
 from __future__ import annotations
@@ -27,20 +27,21 @@ import numpy as np
 from ...jit import inlined, kernel
 from ...progress import Tick
 
-# Vertices that are compared with what is far from their source at a time.
+# Vertices that are compared at a time with the vertices far from their source.
 _TOGETHER = 1 << 10
-# Vertices of which what is far from none is looked for first.
+# Vertices for which candidates far from none of them are ruled out together.
 _ALIKE = 32
-# Distances of a plane: of a cache line, if they have a byte each.
+# Sources in a plane: a cache line, if distances have one byte.
 LANES = 64
-# A sum that does not fit a plane: a smaller one would end a pair too early, once lower bounds need wider planes.
+# Bound of a pair whose sum does not fit a plane: a smaller value would end it too early, once lower bounds need wider
+# planes.
 _UNKNOWN = np.int64(1) << 62
-# Pairs that tell which vertices are in many.
+# The largest number of pairs examined to find vertices in many pairs.
 _LOOKED_AT = 1 << 18
 
 
 class PairTable:
-    """Distances of the vertices first..first+m-1 to some sources, and what they prove of pairs.
+    """Distances of the vertices first..first+m-1 to some sources, and the open pairs that follow.
 
     threads : for kernels. room : bytes for columns, and for planes of all of them."""
 
@@ -49,12 +50,12 @@ class PairTable:
         self.sources: list[int] = []
         self.columns: list[np.ndarray] = []
         self.eccentricities: list[int] = []
-        self._longest = 0  # no lower bound, and no distance that is needed exactly, is larger
+        self._longest = 0  # upper bound on lower bounds, and on distances that must be exact
         self._planes = np.empty((0, 0, LANES), np.uint8)
-        self._laid = 0  # columns that are in planes
+        self._laid = 0  # number of columns already in planes
 
     def add(self, source: int, column: np.ndarray, eccentricity: int) -> None:
-        """Distances unsigned[m] from a source, unreached in other components; kept in as few bytes as they need."""
+        """Add distances unsigned[m] from a source, unreached in other components; stored in the fewest bytes."""
         kind = np.min_scalar_type(eccentricity + 1)
         self.sources.append(source)
         self.columns.append(np.minimum(column, np.iinfo(kind).max).astype(kind))
@@ -62,7 +63,7 @@ class PairTable:
 
     @property
     def room(self) -> int:
-        """How many columns may be added."""
+        """Number of columns that may be added."""
         if not self.columns:
             return LANES
         a_source = len(self.columns[0]) * (self._kind.itemsize + max(column.itemsize for column in self.columns))
@@ -71,23 +72,23 @@ class PairTable:
     def open_pairs(
         self, vertices: np.ndarray, lower: np.ndarray, parts: np.ndarray, is_source: np.ndarray, most: int, tick: Tick
     ) -> OpenPairs | None:
-        """The open pairs of these vertices (int64[k]) with these lower bounds (int64[k]), which distances to other
-        parts raise; None if they are more than `most`. parts : int32[m], no edge joins two but at a source of this
-        table. is_source : bool[m]."""
+        """The open pairs of these vertices (int64[k]) with these lower bounds (int64[k]), which are raised to distances
+        to other parts; None if there are more than `most`. parts : int32[m]; no edge joins two parts except at a source
+        of this table. is_source : bool[m]."""
         self._longest = max([self._longest, int(lower.max()), *self.eccentricities])
         while True:
             self._lay()
             try:
                 return self._listed(vertices, lower, parts, is_source, most, tick)
-            except _TooNarrow:  # distances across parts are longer than any that was known
+            except _TooNarrow:  # distances across parts are longer than any known before
                 self._longest = np.iinfo(self._kind).max
 
     def _listed(
         self, vertices: np.ndarray, lower: np.ndarray, parts: np.ndarray, is_source: np.ndarray, most: int, tick: Tick
     ) -> OpenPairs | None:
-        """The same, in planes of this kind. Raises _TooNarrow."""
+        """The same, with planes of the present dtype. Raises _TooNarrow."""
         nearest = np.empty(len(vertices), np.int64)
-        planes = self._planes[: -(-self._laid // LANES)]  # others have nothing yet
+        planes = self._planes[: -(-self._laid // LANES)]  # the others are still empty
         nearest_sources(planes, vertices - self._first, np.array(self.eccentricities), nearest)
         order = np.argsort(nearest, kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(nearest[order])) + 1)
@@ -114,9 +115,9 @@ class PairTable:
         self, vertices: np.ndarray, at: np.ndarray, bounds: np.ndarray, source: int, parts: np.ndarray,
         is_source: np.ndarray, most: int,
     ) -> OpenPairs | None:
-        """The open pairs of vertices with the same best source. at : where `bounds` has their lower bounds."""
+        """The open pairs of vertices with the same best source. at : their indices in `bounds`, the lower bounds."""
         column, places = self.columns[source], vertices - self._first
-        order = np.argsort(bounds[at] - column[places], kind="stable")  # those that are compared with alike many
+        order = np.argsort(bounds[at] - column[places], kind="stable")  # vertices with similar sets of candidates
         vertices, at, places = vertices[order], at[order], places[order]
         left = bounds[at] - column[places]
         away = np.empty(len(column), np.int64)
@@ -143,15 +144,15 @@ class PairTable:
     # -- distances side by side -----------------------------------------------------------------
     @property
     def _kind(self) -> np.dtype[Any]:
-        """Unsigned integers for all distances and lower bounds, and for what is beyond."""
+        """The dtype of unsigned integers for all distances and lower bounds, and one larger value."""
         return lane_kind(max([self._longest, *self.eccentricities]))
 
     def _lay(self) -> None:
-        """Have all columns in planes, unsigned[planes, m, LANES]. What is over in one is beyond all distances."""
+        """Copy all columns to planes, unsigned[planes, m, LANES]. Unused lanes have a value beyond all distances."""
         kind, count = self._kind, -(-len(self.columns) // LANES)
         if kind != self._planes.dtype or count > len(self._planes):
             self._planes = np.empty((0, 0, LANES), kind)
-            most = max(count, (len(self.columns) + self.room) // LANES)  # what is not written to takes no memory
+            most = max(count, (len(self.columns) + self.room) // LANES)  # unwritten parts take no memory
             self._planes, self._laid = np.empty((most, len(self.columns[0]), LANES), kind), 0
         first = self._laid // LANES
         for plane in range(first, count):
@@ -164,14 +165,14 @@ class _TooNarrow(Exception):
 
 
 def lane_kind(longest: int) -> np.dtype[Any]:
-    """The smallest unsigned integers for values up to `longest`, and one beyond."""
+    """The smallest unsigned dtype for values up to `longest`, and one larger value."""
     return next(np.dtype(kind) for kind in (np.uint8, np.uint16, np.uint32) if longest < np.iinfo(kind).max)
 
 
 def lay_side_by_side(columns: Sequence[np.ndarray], plane: np.ndarray) -> None:
-    """plane[v, i] = columns[i][v], unsigned[m, lanes]; the largest value where there is no column."""
+    """plane[v, i] = columns[i][v], unsigned[m, lanes]; the largest value without a column."""
     plane[:, len(columns):] = np.iinfo(plane.dtype).max
-    for start in range(0, len(plane), _TOGETHER):  # few enough for the cache, since all columns come to each row
+    for start in range(0, len(plane), _TOGETHER):  # small enough for the cache, since each row takes from all columns
         for i, column in enumerate(columns):
             plane[start : start + _TOGETHER, i] = column[start : start + _TOGETHER]
 
@@ -181,8 +182,8 @@ def _cut(group: np.ndarray) -> Sequence[np.ndarray]:
 
 
 class OpenPairs:
-    """Pairs (near, far) with the smallest sum of distances so far, int64[k] each; `near` is to be settled. first : no
-    vertex is smaller."""
+    """Pairs (near, far) with the smallest sum of distances so far, int64[k] each; `near` is to be settled. first : the
+    smallest vertex of the range."""
 
     def __init__(self, near: np.ndarray, far: np.ndarray, bound: np.ndarray, first: int = 0) -> None:
         self.near, self.far, self.bound, self._first = near, far, bound, first
@@ -191,8 +192,8 @@ class OpenPairs:
         return len(self.near)
 
     def heaviest(self, count: int) -> np.ndarray:
-        """At most `count` vertices that are in many of the pairs, each chosen for those that the others leave (ties:
-        the smallest), int64[k]; of very many pairs some tell."""
+        """At most `count` vertices that are in many of the pairs, each chosen by the pairs that the others leave (ties:
+        the smallest), int64[k]. If there are very many pairs, only some are examined."""
         step = 1 + len(self.near) // _LOOKED_AT
         near, far = self.near[::step], self.far[::step]
         vertices, ends = np.unique(np.concatenate((near, far)), return_inverse=True)
@@ -202,14 +203,14 @@ class OpenPairs:
         return vertices[chosen[:taken]]
 
     def near_ones(self) -> np.ndarray:
-        """Those to be settled, ascending, int64[k]."""
+        """The vertices to be settled, ascending, int64[k]."""
         marks = np.zeros(int(self.near.max(initial=self._first)) + 1 - self._first, bool)
         marks[self.near - self._first] = True
         return np.flatnonzero(marks) + self._first
 
     def tighten(self, columns: Sequence[np.ndarray], longest: int) -> None:
-        """Take the distances of the vertices from `first` on to some sources into account, unsigned[m] each. longest :
-        no distance, and no lower bound, is larger."""
+        """Lower the bounds by the distances of the vertices from `first` on to some sources, unsigned[m] each. longest
+        : upper bound on distances and lower bounds."""
         for start in range(0, len(columns), LANES):
             some = columns[start : start + LANES]
             plane = np.empty((len(some[0]), len(some)), lane_kind(longest))
@@ -217,7 +218,7 @@ class OpenPairs:
             tighten_pairs(self.near, self.far, self.bound, self._first, plane)
 
     def drop(self, lower: np.ndarray, is_open: np.ndarray) -> None:
-        """Forget the pairs of vertices that are closed, and those within lower bounds. lower, is_open : of the vertices
+        """Remove the pairs of closed vertices, and those within lower bounds. lower, is_open : of the vertices
         from `first` on, unsigned[m], bool[m]."""
         left = int(keep_open(self.near, self.far, self.bound, self._first, lower, is_open))
         self.near, self.far, self.bound = self.near[:left], self.far[:left], self.bound[:left]
@@ -247,7 +248,7 @@ def tighten_pairs(near, far, bound, first, plane):
 
 @kernel(uncompiled=True)
 def keep_open(near, far, bound, first, lower, is_open):
-    """Move pairs to the front whose near ends are open and have a lower bound below theirs; how many there are."""
+    """Move pairs to the front whose near end is open and has a lower bound below theirs; returns their number."""
     count = 0
     for i in range(len(near)):
         v = near[i] - first
@@ -258,7 +259,7 @@ def keep_open(near, far, bound, first, lower, is_open):
 
 @kernel(uncompiled=True)
 def nearest_sources(planes, places, eccentricities, nearest):
-    """nearest[i] = the source with the smallest distance + eccentricity of places[i], the first of them."""
+    """nearest[i] = the first source with the smallest distance + eccentricity for places[i]."""
     for i in range(len(places)):
         best = np.int64(1) << 60
         for source in range(len(eccentricities)):
@@ -270,7 +271,7 @@ def nearest_sources(planes, places, eccentricities, nearest):
 
 @kernel(uncompiled=True)
 def far_places(column, is_source, least, away):
-    """Fill `away` with the places beyond `least` in a column that are reached and no sources; how many there are."""
+    """Fill `away` with the places beyond `least` in a column that are reached and no sources; returns their number."""
     none, count = np.int64(np.iinfo(column.dtype).max), 0
     for v in range(len(column)):
         d = np.int64(column[v])
@@ -282,15 +283,15 @@ def far_places(column, is_source, least, away):
 
 @kernel(uncompiled=True)
 def list_open(planes, lower, near_distances, far_distances, places, far_places, parts, room, out):
-    """Lists pairs in out, int64[capacity, 3] = (number of the near one, place of the far one, smallest sum); the count
-    of all that there are, those too for which there is no room; -1 where a distance between parts does not fit. Raises
-    `lower` to distances between parts, which may end pairs that are listed.
+    """Write open pairs to out, int64[capacity, 3] = (number of the near end, place of the far end, smallest sum).
+    Returns the number of all open pairs, also those without room in out, or -1 if a distance between parts does not
+    fit. Raises `lower` to distances between parts, which may end pairs already listed.
 
-    What is within the bounds of _ALIKE vertices, by the largest of their distances to every source, is not looked at
-    for each: they are near each other, as vertices of like numbers often are. Each is first compared in the plane that
-    proved the vertex before.
+    Far places that are within the bounds of _ALIKE vertices together, by the largest of their distances to every
+    source, are not compared with each vertex: these vertices are near each other, as vertices of similar numbers often
+    are. Each comparison begins with the plane that proved the last one.
     planes : unsigned[planes, m, LANES]. near_distances, far_distances : from the common source, the latter
-    descending. room : int64[2, far places] and unsigned[planes, LANES], for what is kept meanwhile."""
+    descending. room : int64[2, far places] and unsigned[planes, LANES], work space."""
     count, top = 0, np.int64(np.iinfo(planes.dtype).max)
     left, hints, own = room[0][0], room[0][1], room[1]
     for begin in range(0, len(places), _ALIKE):
@@ -344,8 +345,8 @@ def list_open(planes, lower, near_distances, far_distances, places, far_places, 
 
 @inlined
 def _proving(own, planes, place, limit, hint):
-    """The plane with a sum within the limit, and the smallest sum in it; -1, and the smallest of all, if there is
-    none. hint : a plane that is looked at first."""
+    """The first plane found with a sum within the limit, and its smallest sum; else -1, and the smallest sum of all.
+    hint : the plane to try first."""
     smallest = np.int64(_least_sum(own[hint], planes[hint, place]))
     if smallest <= limit:
         return hint, smallest
@@ -359,7 +360,7 @@ def _proving(own, planes, place, limit, hint):
 
 @kernel(uncompiled=True)
 def cover_pairs(first, second, n_vertices, chosen):
-    """Fill `chosen` with vertices in the most pairs that have no chosen end; how many there are."""
+    """Fill `chosen` with vertices in the most pairs that have no chosen end; returns their number."""
     counts = np.zeros(n_vertices, np.int64)
     begin = np.zeros(n_vertices + 1, np.int64)
     k = len(first)

@@ -16,21 +16,21 @@ from ...plots import bars_svg, draw_bars
 from ...shown import Shown
 from ..result import Result
 
-# Vectors of a result, which JSON leaves out.
+# Vectors of a result, left out of JSON.
 _OF_VERTICES = ("ids", "lower_bounds", "upper_bounds", "eccentricity_proof", "traversed", "of_largest")
 
-# Vertices of a component without a source, at most: a certificate tells nothing of them, and they are computed anew.
+# The most vertices of a component without a source: a certificate leaves it out, and verification computes it anew.
 MOST_ANEW = 1024
 
 
-# Vertices of a set that are named in the answer, and that a result without all eccentricities knows.
+# Vertices of a set that are named in the answer, or known to a result without all eccentricities.
 MOST_IDS = 1000
-# Of a vertex that has a name in a result: an int or a string of Python, and its place.
+# Bytes for a vertex's name in a result: a Python int or string, and its place in the list.
 NAME_BYTES = 64
 
 
 def most_ids(keep: bool) -> int | None:
-    """How many vertices of a set are named; None: all."""
+    """Number of vertices of a set that are named; None: all."""
     return None if keep else MOST_IDS
 
 
@@ -67,7 +67,7 @@ class VertexSet(Shown, Sequence[Any]):
         self._check_whole()
 
     def __getitem__(self, place: Any) -> Any:
-        """The vertex at a place, or a list of those of a slice."""
+        """The vertex at a place, or a list of those in a slice."""
         places = range(self.size)[place]
         last = places if isinstance(places, int) else max(places, default=-1)
         if last >= len(self.ids):
@@ -87,10 +87,10 @@ class VertexSet(Shown, Sequence[Any]):
 
 @dataclass
 class EccentricityProof:
-    """Why the eccentricities are what they are, in internal vertex numbers.
+    """The proof of eccentricities, in internal vertex numbers.
 
     sources : int64[k], vertices that were traversed completely. eccentricities : int64[k]. upper_by, lower_by :
-    int32[n], number of the source that proves the upper bound d(v, s) + ecc(s), and of that which proves the lower
+    int32[n], numbers of the sources that prove the upper bound d(v, s) + ecc(s), and the lower
     bound max(d(v, s), ecc(s) - d(v, s))."""
 
     sources: np.ndarray
@@ -117,9 +117,9 @@ class EccentricityResult(ValuesByVertex, Result):
     unresolved : int
         Vertices whose bounds differ.
     exact : bool
-        Whether all that was asked for is proved.
+        Whether all that was requested is proved.
     sources : int
-        Vertices with a BFS of their own.
+        Vertices that were the source of a BFS.
     out : str, optional
         The file with the eccentricities.
     ids, lower_bounds, upper_bounds : list, array, optional
@@ -148,7 +148,7 @@ class EccentricityResult(ValuesByVertex, Result):
     of_largest: int = field(default=0, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dict, ready for JSON; the vectors are left out."""
+        """Plain dict, ready for JSON, without the vectors."""
         plain = copy(self)
         for name in _OF_VERTICES:
             setattr(plain, name, None)
@@ -159,8 +159,8 @@ class EccentricityResult(ValuesByVertex, Result):
         return {**named, "histogram": with_texts(self.histogram)}
 
     def by_vertex(self) -> ByVertex:
-        """The eccentricity of every vertex whose is proved, by its id, and where some are not, bounds of all as the
-        columns `lower` and `upper`. Raises ValueError where none were kept."""
+        """The proved eccentricities of vertices, by id; if some are not proved, bounds of all vertices as the
+        columns `lower` and `upper`. Raises ValueError if none were kept."""
         if self.ids is None or self.lower_bounds is None or self.upper_bounds is None:
             raise ValueError("this run has kept no eccentricities: give keep=True")
         lower, upper = self.lower_bounds, self.upper_bounds
@@ -169,7 +169,7 @@ class EccentricityResult(ValuesByVertex, Result):
         return ByVertex(self.ids, {"eccentricity": lower, **bounds}, proved)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw how many vertices have each eccentricity.
+        """Draw the number of vertices with each eccentricity.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class EccentricityResult(ValuesByVertex, Result):
         Raises
         ------
         InputError
-            Where matplotlib is not installed.
+            If matplotlib is not installed.
         """
         return draw_bars(self.histogram, ("eccentricity", "vertices"), self.histogram_width, ax)
 
@@ -191,7 +191,7 @@ class EccentricityResult(ValuesByVertex, Result):
         return bars_svg(self.histogram, "vertices by eccentricity")
 
     def rename(self, name: Callable[[Any], Any]) -> None:
-        """Put the caller's names in place of ids."""
+        """Replace ids by the caller's names."""
         for some in (self.center, self.periphery):
             if some is not None:
                 some.ids = [name(one) for one in some.ids]
@@ -200,6 +200,6 @@ class EccentricityResult(ValuesByVertex, Result):
 
 
 def of_result(result: Result, **more: Any) -> EccentricityResult:
-    """What an exact run has told, and `more`."""
+    """An EccentricityResult with the fields of an exact run, and `more`."""
     given = {one.name: getattr(result, one.name) for one in fields(result)}
     return EccentricityResult(**given, **more)

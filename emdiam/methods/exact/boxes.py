@@ -1,11 +1,11 @@
-"""Boxes over pivot distances: proving pairs of vertices near, or finding the worst pair.
+"""Boxes over pivot distances: they prove pairs of vertices near, or find the worst pair.
 
 A vertex is a point of k pivot distances; every pair has d(x, y) <= U(x, y) = min_i d_i(x) + d_i(y). A tree of boxes,
-each with its maximum in every dimension, certifies all pairs of two boxes at once when min_i (max_a,i + max_b,i) <= L;
-otherwise the larger box is opened. The search goes to the pair of boxes with the larger bound first, and prunes with
+each with its maximum in every dimension, certifies all pairs of two boxes at once if min_i (max_a,i + max_b,i) <= L;
+otherwise the larger box is opened. The search takes the pair of boxes with the largest bound first, and prunes with
 the worst pair so far: it ends with the pair of largest U, or with the proof that no pair exceeds L.
-Kernels that may run for minutes return after _SLICE looks and go on where they stopped, so that
-progress and Ctrl-C are never far (`tick` is called in between); what they find does not depend on it.
+Kernels that may run for minutes return after _SLICE looks and continue where they stopped, so that
+progress and Ctrl-C need not wait long (`tick` is called in between). The result does not depend on it.
 Passes: none. Bytes a point: 1.5 k x itemsize (sorted copy, maxima of at most half as many boxes), 8 for the
 order, and 8 for the boxes while they are made. Sums are int64.
 """
@@ -20,21 +20,21 @@ from ...jit import inlined, kernel
 from ...progress import Tick, no_tick
 
 LEAF_POINTS = 8
-# Boxes are cut while there are at most so many points a box, as usual distances let them be. So memory is bounded
-# for distances that would make one box of nearly every point.
+# Boxes are cut while there are at least this many points for each box, which usual distances reach. So memory is
+# bounded even for distances that would make one box of nearly every point.
 _LEAST_POINTS_A_BOX = 2
 _STACK = 4096
 # Looks at a pair (or at a point, when boxes are cut) before a kernel returns: some 0.1 s.
 _SLICE = 1 << 22
-# Why find_worst returned.
+# Reasons for find_worst to return.
 LIMITED, FINISHED, PAUSED = 0, 1, 2
 
 
 
 @dataclass
 class Boxes:
-    """A tree over points. points : unsigned[m, k], in tree order. order : int64[m], point of each
-    row in the caller's numbering. begin, end : int32[nodes], rows of a box; child : int32[nodes],
+    """A tree over points. points : unsigned[m, k], in tree order. order : int64[m], the caller's number of the point in
+    each row. begin, end : int32[nodes], rows of a box. child : int32[nodes],
     its first child (the second follows it), 0 for a leaf. maxima : unsigned[nodes, k]."""
 
     points: np.ndarray
@@ -47,9 +47,9 @@ class Boxes:
 
 @dataclass(frozen=True)
 class WorstPair:
-    """The outcome of a search. bound : largest U found (the threshold if no pair exceeds it);
-    first, second : that pair (-1 if none). finished : False if the work limit came first: then only
-    the pair is real. looked_at : pairs of boxes and of points."""
+    """The outcome of a search. bound : largest U found (the threshold if no pair exceeds it).
+    first, second : that pair (-1 if none). finished : False if the work limit came first; the bound is then only that
+    of the pair. looked_at : pairs of boxes and of points."""
 
     bound: int
     first: int
@@ -69,7 +69,7 @@ def build_boxes(points: np.ndarray, tick: Tick = no_tick) -> Boxes:
     while split_boxes(points, order, begin, end, child, extent, state, max(1, _SLICE // points.shape[1])):
         tick()
     n_nodes = int(state[1])
-    begin = begin[:n_nodes].copy()  # one after the other, so that only one is there twice
+    begin = begin[:n_nodes].copy()  # one after the other, so that only one exists twice at a time
     end = end[:n_nodes].copy()
     child = child[:n_nodes].copy()
     arranged = points[order]
@@ -81,8 +81,8 @@ def build_boxes(points: np.ndarray, tick: Tick = no_tick) -> Boxes:
 def worst_pair(
     boxes: Boxes, threshold: int, work_limit: int = 1 << 62, enough: int = 1 << 62, tick: Tick = no_tick
 ) -> WorstPair:
-    """The pair x != y with the largest U above `threshold`; a search that finds one of at least
-    `enough` stops there."""
+    """The pair x != y with the largest U above `threshold`. The search stops at a pair with a U of at least
+    `enough`."""
     out, hint = np.array([threshold, -1, -1, 0, -1], np.int64), np.zeros(1, np.int64)
     stack = np.empty((_STACK, 3), np.int64)
     limits = np.array([work_limit, enough, 0], np.int64)
@@ -109,8 +109,8 @@ def open_points(boxes: Boxes, threshold: int, tick: Tick = no_tick) -> np.ndarra
 
 
 def disjoint_pairs(boxes: Boxes, threshold: int, order: np.ndarray, n_pairs: int, tick: Tick = no_tick) -> np.ndarray:
-    """At most `n_pairs` pairs with U > `threshold`, no point in two of them, int64[k, 2] in the caller's
-    numbering. order : int64[m], in which rows look for a partner."""
+    """At most `n_pairs` pairs with U > `threshold`, without a common point, int64[k, 2] in the caller's
+    numbering. order : int64[m], the order in which rows look for a partner."""
     pairs = np.empty((n_pairs, 2), np.int64)
     used, stack, state = np.zeros(len(boxes.points), np.uint8), np.empty(_STACK, np.int64), np.zeros(2, np.int64)
     count = at = 0
@@ -124,7 +124,7 @@ def disjoint_pairs(boxes: Boxes, threshold: int, order: np.ndarray, n_pairs: int
 @kernel
 def match_open(points, begin, end, child, maxima, threshold, order, pairs, used, at, count, work_limit, stack, state):
     """Greedy matching in the graph of open pairs, from order[at] on, with `count` pairs (of rows) so far
-    and the rows in them `used` (uint8[m]); returns both as they are then. stack, state : see _partner."""
+    and their rows `used` (uint8[m]); returns the new `at` and `count`. stack, state : see _partner."""
     state[1] = 0
     while at < len(order) and count < len(pairs) and state[1] < work_limit:
         r = order[at]
@@ -143,8 +143,8 @@ def match_open(points, begin, end, child, maxima, threshold, order, pairs, used,
 @kernel(uncompiled=True)
 def split_boxes(points, order, begin, end, child, extent, state, most_points):
     """Arrange `order` so that every box is a range of it. A box is cut in the middle of its widest dimension, which
-    never leaves a side empty, as long as there is room for two more. state : int64[2], boxes that are done with and
-    boxes that there are; box 0 has all points. extent : int64[2, k], to work in. True if it stopped after
+    never leaves a side empty, as long as there is room for two more. state : int64[2], number of finished boxes and
+    of all boxes; box 0 has all points. extent : int64[2, k], work space. True if it stopped after
     `most_points` points."""
     k = points.shape[1]
     low, high = extent[0], extent[1]
@@ -210,7 +210,7 @@ def box_maxima(points, begin, end, child, maxima):
 @inlined
 def _bound(a, b, threshold, hint):
     """min_i a[i] + b[i], or any value <= threshold as soon as one is found; hint[0] is the dimension
-    that certified last and is looked at first."""
+    that certified last and is tried first."""
     best = np.int64(a[hint[0]]) + np.int64(b[hint[0]])
     if best <= threshold:
         return best
@@ -226,9 +226,9 @@ def _bound(a, b, threshold, hint):
 
 @kernel(uncompiled=True)
 def find_worst(points, begin, end, child, maxima, limits, stack, hint, out):
-    """Branch and bound; see worst_pair. limits : int64[3] = looks in all, a bound that is enough, looks before it
-    pauses. hint : int64[1], the dimension to look at first. out : int64[5] = bound, row, row, looked at, pairs of boxes
-    on the stack (-1: not begun). Returns LIMITED, FINISHED (to the end, or to what is enough) or PAUSED."""
+    """Branch and bound; see worst_pair. limits : int64[3] = limit of looks, a sufficient bound, looks before it
+    pauses. hint : int64[1], the dimension to try first. out : int64[5] = bound, row, row, looks, pairs of boxes
+    on the stack (-1: not begun). Returns LIMITED, FINISHED (to the end, or at a sufficient bound) or PAUSED."""
     work = out[3]
     depth = out[4]
     if depth < 0:
@@ -250,7 +250,7 @@ def find_worst(points, begin, end, child, maxima, limits, stack, hint, out):
             return LIMITED if work > limits[0] else PAUSED
         if not child[a] and not child[b]:
             for r in range(begin[a], end[a]):
-                if out[0] >= bound:  # always so for boxes of equal points, however many
+                if out[0] >= bound:  # always so for boxes of equal points, whatever their number
                     break
                 for s in range(r + 1 if a == b else begin[b], end[b]):
                     work += 1
@@ -289,7 +289,7 @@ def find_worst(points, begin, end, child, maxima, limits, stack, hint, out):
 
 @inlined
 def _put(stack, depth, base, a, b, maxima, threshold, hint):
-    """Push (a, b) if it is open, keeping what was pushed since `base` in order of bounds."""
+    """Push (a, b) if it is open, and keep the pairs pushed since `base` in order of bounds."""
     value = _bound(maxima[a], maxima[b], threshold, hint)
     if value <= threshold:
         return depth
@@ -308,7 +308,7 @@ def _put(stack, depth, base, a, b, maxima, threshold, hint):
 @kernel(uncompiled=True)
 def mark_open(points, begin, end, child, maxima, threshold, flags, nobody, r, work_limit, stack, state):
     """flags[r] = 1 if row r has a partner s != r with U(r, s) > threshold; both ends are marked. Returns
-    the row to go on with. nobody : uint8[0]. stack, state : see _partner."""
+    the next row. nobody : uint8[0]. stack, state : see _partner."""
     state[1] = 0
     while r < len(points) and state[1] < work_limit:
         if not flags[r]:
@@ -324,7 +324,7 @@ def mark_open(points, begin, end, child, maxima, threshold, flags, nobody, r, wo
 @inlined
 def _partner(points, begin, end, child, maxima, threshold, r, used, stack, state):
     """A row s != r with U(r, s) > threshold that is not `used` (uint8[m] or length 0), or -1. state :
-    int64[2], the dimension to look at first, and looks so far."""
+    int64[2], the dimension to try first, and looks so far."""
     stack[0] = 0
     depth = 1
     while depth:
