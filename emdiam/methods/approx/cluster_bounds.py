@@ -1,14 +1,13 @@
-"""What a condensed graph proves and estimates, component by component; and real distances from what clusters know: the
+"""Bounds and estimates from a condensed graph, component by component; and real distances that start from clusters: the
 eccentricity of one master in every component.
 
-The master is the one at the far end of the double sweep. Where the graph is in RAM each is a BFS, in the components
-that can still hold the longest distance. Where it is streamed, or these are many, all components at once by a restart
-of the labels, whose upper bounds are d'(s, C) + distance to the master of C. That ends after a few scans where the
-bounds are off here and there; where they are off by more and more (long thin graphs), it is stopped after MOST_SCANS,
-and all arcs are sorted by those bounds, nearly the levels of the BFS: in that order a BFS meets each block about once
-(the use that Mehlhorn and Meyer make of clusters in their external BFS, 2002). Without memory for that order a BFS does
-without it. All ways give the same numbers, so that
-the result does not depend on the memory budget.
+The master is the one at the far end of the double sweep. If the graph is in RAM, there is a BFS in each component that
+may still have the longest distance. If it is streamed, or if these are many, all components are done at once by a
+restart of the labels, whose upper bounds are d'(s, C) + distance to the master of C. That ends after a few scans if few
+bounds are off. If more and more are off (long thin graphs), it is stopped after MOST_SCANS, and all arcs are sorted by
+those bounds, which are nearly the levels of the BFS: in that order a BFS meets each block about once (Mehlhorn and
+Meyer use clusters in this way in their external BFS, 2002). Without memory for that order there is a plain BFS. All
+ways give the same numbers, so that the result does not depend on the memory budget.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from .method import check_lower
 @dataclass
 class Lower:
     """The longest real distance found: from source to target, with the column of distances that
-    proves it. own_length : the same in the component with the most vertices."""
+    proves it. own_length : the longest one in the component with the most vertices."""
 
     length: int
     source: int
@@ -46,14 +45,14 @@ class Lower:
 
 
 MOST_SCANS = 8
-# Components with a BFS each, at most: it takes time for the whole graph, however small the component is.
+# The most components with a BFS each: a BFS takes time for the whole graph, even if the component is small.
 MOST_BFS = 64
 
 
 def lower_bounds(
     engine: Engine, labels: Labels, graph: CondensedGraph, sweeps: Sweeps, largest: int, room: Room
 ) -> Lower:
-    """The largest eccentricity of the far masters. The labels are used up."""
+    """The largest eccentricity of the far masters. The labels are invalid afterwards."""
     sources = labels.masters[graph.top_masters()[sweeps.far]]
     if engine.facts.in_ram:
         lower = _by_bfs(engine, labels, sources, sweeps.upper, largest)
@@ -75,7 +74,7 @@ def lower_bounds(
 
 
 def _in_order(engine: Engine, labels: Labels, sources: np.ndarray, room: Room) -> None:
-    """The distances from the sources, by shortest paths over the arcs in the order of the labels."""
+    """Distances from the sources, by shortest paths over the arcs in the order of the labels."""
     places = labels.places()
     packing = Packing(engine.facts.n_vertices, 1)
     with collecting(packing, room) as collector:
@@ -89,7 +88,7 @@ def _by_bfs(
     engine: Engine, labels: Labels, sources: np.ndarray, upper: np.ndarray, largest: int
 ) -> Lower | None:
     """A BFS in the largest component, and in any other whose upper bound is not below the longest
-    distance so far; None if those are more than MOST_BFS. Else the labels are freed before there are distances."""
+    distance so far; None if these are more than MOST_BFS. Otherwise the labels are freed before distances are made."""
     others = np.argsort(-upper, kind="stable")[: MOST_BFS + 2]
     lengths = np.full(len(sources), -1, np.int64)
     for count, part in enumerate([largest, *others[others != largest].tolist()]):
@@ -118,9 +117,9 @@ def _best(engine: Engine, lengths: np.ndarray, sources: np.ndarray) -> int:
 class Sweeps:
     """A double sweep of shortest paths in every component of the condensed graph at once.
 
-    far : int64[n_parts], the cluster at the end of the first sweep. reach : int64[K], distances from the `far` of the
-    own component. spans : int64[n_parts], the largest of them. gaps : int64[n_parts], the largest weight of an edge,
-    widest : int64[n_parts], the largest radius. upper : int64[n_parts], proved upper bound on the component's diameter.
+    far : int64[n_parts], the cluster at the end of the first sweep. reach : int64[K], distances from `far` in the
+    component of the cluster. spans : int64[n_parts], the largest of them. gaps : int64[n_parts], the largest weight of
+    an edge. widest : int64[n_parts], the largest radius. upper : int64[n_parts], proved upper bound on the diameter.
     """
 
     far: np.ndarray
@@ -131,7 +130,7 @@ class Sweeps:
     upper: np.ndarray
 
     def estimates(self) -> np.ndarray:
-        """The paper's estimate S + 2 d of each component; 2 r in one of a single cluster, int64[n_parts]."""
+        """The paper's estimate S + 2 d of each component, or 2 r if it has a single cluster, int64[n_parts]."""
         return np.where(self.gaps > 0, self.spans + 2 * self.gaps, 2 * self.widest)
 
 
@@ -148,7 +147,7 @@ def double_sweep(graph: CondensedGraph, room: Room) -> Sweeps:
 
 
 def swept(graph: CondensedGraph, room: Room) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of a double sweep: int64[K], distances of the first; far and reach as in Sweeps."""
+    """The distances of the first sweep, int64[K], and far and reach as in Sweeps."""
     starts = np.full(graph.n_parts, len(graph.parts), np.int64)
     np.minimum.at(starts, graph.parts, np.arange(len(graph.parts)))
     with room.searches(graph.arcs) as arcs:
@@ -176,7 +175,7 @@ def largest_in_parts(values: np.ndarray, parts: np.ndarray, n_parts: int) -> tup
 
 
 def two_largest(values: np.ndarray, parts: np.ndarray, n_parts: int) -> np.ndarray:
-    """Sum of the two largest values in every component, int64[n_parts]; 0 where there is one value.
+    """Sum of the two largest values in every component, int64[n_parts]; 0 if it has one value.
 
     For values d'(s, C) + r_C it bounds the distance of vertices of two different clusters, by the
     triangle inequality through s."""

@@ -1,9 +1,9 @@
 """Clusters numbered so that near ones have near numbers: clusters of clusters of clusters.
 
-The condensed graph is clustered again and again until few clusters are left. A cluster is sorted by
+The condensed graph is clustered repeatedly until few clusters remain. A cluster is sorted by
 its component (most vertices first), then by its cluster of the top level, then by that of the level
 below, and so on; clusters of a level by the distance of their master from a cluster far out. Blocks of
-arcs in that order hold neighbourhoods, in every direction.
+arcs in that order contain neighbourhoods, in every direction.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from .cluster_bounds import swept
 from .condensed import CondensedGraph, Room, collecting, condense_again
 from .rank_order import stream_key
 
-# Clusters that need not be clustered any more.
+# Number of clusters that need no further clustering.
 TOP = 64
 # Arcs from which a condensed graph is put in local order before paths are searched: they take 128 MiB,
-# and reading them again and again from disk costs more than sorting them once. The number of arcs
-# decides, not the memory, so that results do not depend on the budget.
+# and reading them repeatedly from disk costs more than sorting them once. The decision depends on the
+# number of arcs, not on memory, so that results do not depend on the budget.
 LOCAL_ARCS = 1 << 24
 
 
 def local_positions(graph: CondensedGraph, ranks: np.ndarray, sizes: np.ndarray, seed: int, room: Room) -> np.ndarray:
-    """Where each cluster of a condensed graph of one level comes among all, int64[K].
+    """The position of each cluster of a condensed graph of one level among all, int64[K].
 
-    ranks : int64[K], natural rank of the masters. sizes : int64[K], vertices of each cluster. seed : of
+    ranks : int64[K], natural rank of the masters. sizes : int64[K], vertices of each cluster. seed : for
     the masters of further levels. Raises as condense_again.
     """
     part_places = _places_of_parts(graph, ranks, sizes)
@@ -39,7 +39,7 @@ def local_positions(graph: CondensedGraph, ranks: np.ndarray, sizes: np.ndarray,
         top, ranks = condense_again(last, ranks, stream_key(seed, f"order {top.levels + 1}"), room)
         if last is not graph:
             last.arcs.close()
-    # Paths are searched at the top alone, where they are cheap; below, the way to the master is added.
+    # Paths are searched only at the top, where they are cheap; below, the distance to the master is added.
     reach = swept(top, room)[2]
     if top is not graph:
         top.arcs.close()
@@ -48,7 +48,7 @@ def local_positions(graph: CondensedGraph, ranks: np.ndarray, sizes: np.ndarray,
 
 
 def _places_of_parts(graph: CondensedGraph, ranks: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Where each component comes among all, int64[n_parts]."""
+    """The position of each component among all, int64[n_parts]."""
     first_of = np.full(graph.n_parts, int(ranks.max()) + 1, np.int64)
     np.minimum.at(first_of, graph.parts, ranks)
     part_sizes = np.bincount(graph.parts, weights=sizes, minlength=graph.n_parts)
@@ -56,9 +56,9 @@ def _places_of_parts(graph: CondensedGraph, ranks: np.ndarray, sizes: np.ndarray
 
 
 def _in_order(steps: list[tuple[np.ndarray, np.ndarray]], reach: np.ndarray) -> np.ndarray:
-    """The clusters of the lowest level, int64[K], sorted by the distance from the far end of the cluster of the top
-    level that each is in, then by its number, then by those of the level below, and so on. By one key after the
-    other, the least significant first, so that only one of them is there at a time."""
+    """The clusters of the lowest level, int64[K]: sorted by the distance of their top-level cluster from the far end,
+    then by its number, then by those of the level below, and so on. Sorts by one key after the other, the least
+    significant first, so that only one key is in memory at a time."""
     reaches = [reach]
     for owner, distance in reversed(steps):
         reaches.append(reaches[-1][owner] + distance)
@@ -72,7 +72,7 @@ def _in_order(steps: list[tuple[np.ndarray, np.ndarray]], reach: np.ndarray) -> 
 
 
 def _inverse(order: np.ndarray) -> np.ndarray:
-    """The place of every number in a permutation, int64[k]."""
+    """The position of every number in a permutation, int64[k]."""
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
     return places
@@ -92,7 +92,7 @@ def in_local_order(graph: CondensedGraph, positions: np.ndarray, room: Room) -> 
 
 
 def _sorted_again(arcs: CondensedArcs, positions: np.ndarray, room: Room) -> CondensedArcs:
-    """The renumbered arcs by a sort on disk: every cluster is condensed into one of its own."""
+    """The renumbered arcs, by a sort on disk: every cluster is condensed into a cluster alone."""
     names = positions.astype(np.uint32)
     packing = Packing(len(names), int(arcs.largest_weight))
     with collecting(packing, room) as collector:

@@ -1,28 +1,28 @@
 """clusters: Meyer's parametrized approximation by parallel cluster growing (PAR_APPROX).
 
 Definition: masters are drawn at random, every vertex joins the cluster of its nearest master, and the clusters become
-the vertices of a condensed graph, whose edge between two clusters weighs d(u) + 1 + d(w), the lightest over the edges
-{u, w} between them. A double sweep of shortest paths on it gives S; the estimate is S + 2 d, with d the largest
-distance between two masters whose clusters touch (the reading of d that the paper's table of the sqrt(n)-level graph
-bears out: its S is then the same for all numbers of masters). In a component of one cluster of radius r it is 2 r.
+the vertices of a condensed graph. Its edge between two clusters has the weight d(u) + 1 + d(w), the least over the
+edges {u, w} between them. A double sweep of shortest paths on it gives S; the estimate is S + 2 d, with d the largest
+distance between two masters whose clusters touch. (The paper's table of the sqrt(n)-level graph confirms this reading
+of d: its S is then the same for all numbers of masters.) In a component of one cluster of radius r the estimate is 2 r.
 
-Proved beside it. r_C is the radius of cluster C, d' the distance in the condensed graph, which is
-the length of a walk between masters in the graph.
+Proved as well, with r_C the radius of cluster C, and d' the distance in the condensed graph, which is
+the length of a walk between masters in the graph:
 - Upper: vertices x, y of different clusters A, B are at most r_A + d'(A, B) + r_B apart, those of
   one cluster 2 r_A. So D is at most max(2 max r_C, the diameter of the condensed graph with
   heights r_C, or any upper bound on that); see methods/weighted/heights.py.
-- Lower: the eccentricity of the master at the far end of the double sweep, a real distance. Where
-  the graph is in RAM that is one BFS. Where it is streamed, the distances d'(s, C) + d(v) are upper
-  bounds to start a label growth from (Labels.restart), which ends with exact distances after few
-  passes: it mends what the clusters got wrong, instead of walking through all levels.
+- Lower: the eccentricity of the master at the far end of the double sweep, a real distance. If
+  the graph is in RAM that is one BFS. If it is streamed, the distances d'(s, C) + d(v) are upper
+  bounds from which a label growth starts (Labels.restart). It ends with exact distances after few
+  passes: it corrects the errors of the clusters, instead of doing all levels.
 
-Passes: as many as growing needs (rounds, or fewer where streamed), one to condense, a few for the lower bound, one to
-check it. Bytes a vertex: 4, or 8 (traverse/labels.py), beside the shared 3; 8 an arc of the condensed graph where
+Passes: one a round of growing (fewer if streamed), one to condense, a few for the lower bound, one to
+check it. Bytes a vertex: 4, or 8 (traverse/labels.py), beside the shared 3; 8 an arc of the condensed graph if
 that is in RAM.
 Sources: Meyer, On trade-offs in external-memory diameter-approximation, SWAT 2008; Ajwani, Beckmann, Meyer, Veith,
 I/O-efficient approximation of graph diameters by parallel cluster growing, 2012, sections 2 and 3 and Tables 3 and 4.
 
-One run of the approximation by clusters: masters, growing, condensing, shortest paths, bounds.
+This file has one run: masters, growing, condensing, shortest paths, bounds.
 """
 
 from __future__ import annotations
@@ -69,25 +69,25 @@ from .result import Approximation, Condensed
 
 SHRINKAGE = 2
 _ENTRY_BYTES = 8
-# Columns of pivots beside the least; fixed, so that the bound does not depend on the budget.
+# Bytes for columns of pivots beyond the least; fixed, so that the bound does not depend on the budget.
 PIVOT_BYTES = 16 << 20
 
 
 def searches_for(n_arcs: int) -> int:
-    """Searches that the proof of the upper bound may take: fewer where each costs more."""
+    """Number of searches that the proof of the upper bound may take: fewer if each costs more."""
     return max(4, min(64, (1 << 28) // max(1, n_arcs)))
 
 
 def room_in(engine: Engine, scratch: Scratch, sssp: str, taken: int = 0) -> Room:
-    """What is planned at least, and a share of what is left beside `taken` bytes. Arcs of two levels lie side by
-    side while the graph is condensed again or put in local order."""
+    """The least planned room, and a share of what remains beside `taken` bytes. Arcs of two levels exist at the same
+    time while the graph is condensed again or put in local order."""
     share = (engine.facts.room_bytes - taken) // 3
     return Room(LEAST_SORT_BYTES + share, LEAST_ARC_BYTES + share, scratch, min(2, engine.facts.threads),
                 lambda: engine.reporter.tick("shortest paths"), sssp)
 
 
 class MasterChoice:
-    """How many masters, and the clusters around them. expected : on average, as it stands."""
+    """The number of masters, and the clusters around them. expected : the present number, on average."""
 
     def __init__(self, run: ClusterRun) -> None:
         self._run, self._auto = run, run.options.masters == "auto"
@@ -105,7 +105,7 @@ class MasterChoice:
         run.figures["auto"] = self._steps
 
     def grow(self) -> Labels:
-        """The clusters; with "auto", around more masters while there are too many rounds."""
+        """The clusters. With "auto", more masters are taken while there are too many rounds."""
         while True:
             grows = self._auto and not self._shrunk and self.expected < self._most
             labels = _grow(self._run, self.expected, MOST_ROUNDS if grows else None)
@@ -115,7 +115,7 @@ class MasterChoice:
             self._steps.append(f"{self.expected:,} masters: {MOST_ROUNDS} rounds did not reach all vertices")
 
     def fewer(self, n_arcs: int) -> bool:
-        """The condensed graph, of so many arcs, did not fit: whether to try with fewer masters."""
+        """Whether to try with fewer masters, after a condensed graph of n_arcs arcs did not fit."""
         if not self._auto or self.expected <= self._least:
             return False
         self.expected, self._shrunk = max(self._least, self.expected // SHRINKAGE), True
@@ -144,7 +144,7 @@ def _with_tour(run: ClusterRun, masters: np.ndarray, k: int) -> np.ndarray:
 
 
 class ClusterRun(ExactMethod):
-    """One run; see clusters.py. It solves all components at once, so it has bounds of its own.
+    """One run; see the top of this file. It solves all components at once, so it has its own bounds.
 
     lower : the longest real distance. largest : interval of the diameter of the component with the most vertices.
     """
@@ -171,7 +171,7 @@ class ClusterRun(ExactMethod):
         self._scratch_counted = 0
 
     def solve(self) -> None:
-        """Grow, condense and prove; fills the bounds and the estimate."""
+        """Grow, condense and prove; sets the bounds and the estimate."""
         try:
             if self.engine.facts.n_arcs:
                 self._solve()
@@ -183,7 +183,7 @@ class ClusterRun(ExactMethod):
             raise
 
     def release(self) -> None:
-        """Close what lies on disk; the answer stays."""
+        """Close files on disk; the answer remains."""
         self._count_scratch()
         if self.graph is not None:
             self.graph.arcs.close()
@@ -214,7 +214,7 @@ class ClusterRun(ExactMethod):
         self._prove_lower(graph, sweeps, largest)
 
     def _leave_room(self, n_clusters: int) -> None:
-        """Take from the room what more clusters take than were planned for. Raises MoreMemoryError."""
+        """Take from the room the memory of clusters beyond the planned number. Raises MoreMemoryError."""
         from .clusters import beyond_plan
 
         beyond, room = beyond_plan(self.engine.facts.n_vertices, self.options, n_clusters), self.engine.facts.room_bytes
@@ -226,7 +226,7 @@ class ClusterRun(ExactMethod):
                             spent=self.room.spent)
 
     def _condense(self, radii: np.ndarray, sizes: np.ndarray) -> CondensedGraph:
-        """The condensed graph, again and again as asked, in local order if it is large."""
+        """The condensed graph, condensed again as often as the options say, in local order if it is large."""
         assert self.labels is not None
         seed = self.options.seed
         with self.stages.timed("condense"):
@@ -264,7 +264,7 @@ class ClusterRun(ExactMethod):
         self.estimated = int(estimates.max())
 
     def _prove_upper(self, graph: CondensedGraph, sweeps: Sweeps, largest: int) -> None:
-        """Radii alone first, then weighted pivots."""
+        """First by radii alone, then by weighted pivots."""
         self.upper_bound = min(self.upper_bound, int(sweeps.upper.max()))
         self.largest = 0, min(self.upper_bound, int(sweeps.upper[largest]))
         self.engine.reporter.tick("upper bound", upper=self.upper_bound)
@@ -279,7 +279,7 @@ class ClusterRun(ExactMethod):
         self.figures["condensed_traversals"] = proof.traversals + 2
 
     def _prove_lower(self, graph: CondensedGraph, sweeps: Sweeps, largest: int) -> None:
-        """A real distance in every component that matters."""
+        """Find a real distance in every component that matters."""
         assert self.labels is not None
         with self.stages.timed("lower bound"):
             self.engine.reporter.tick("lower bound", upper=self.upper_bound)
@@ -306,7 +306,7 @@ class ClusterRun(ExactMethod):
         return self.engine.facts.n_isolated + self.n_parts if self.components_known else None
 
     def _count_scratch(self) -> None:
-        """What was read from scratch files is part of what the run has read."""
+        """Count the bytes read from scratch files as bytes read by the run."""
         read = self.scratch.bytes_read
         self.engine.reporter.count(bytes_read=read - self._scratch_counted)
         self._scratch_counted = read
@@ -332,18 +332,18 @@ class ClusterRun(ExactMethod):
 
 # Bytes a cluster: masters, radii, sizes, parts, offsets of rows, distances and owners.
 CLUSTER_BYTES = 72
-# Masters of "auto" that are planned for, at least a share of the vertices; more as far as the room goes.
+# Masters of "auto" in the plan: at least _PLANNED_LEAST and 1 / _PLANNED_SHARE of the vertices; more if there is room.
 _PLANNED_LEAST, _PLANNED_SHARE = 1 << 12, 256
-# Bytes a component, where there are very many: what double sweeps tell of each, and how it is found out.
+# Bytes a component, if there are very many: the results of double sweeps for each, and their computation.
 PART_BYTES = 48
 
 
 @dataclass(frozen=True)
 class ClusterOptions(ApproxOptions):
     """masters : expected number (int), or a text: "2^20", "1e6", "10%", or "auto". seed : of the
-    random choice. euler : every k-th vertex of an Euler tour of a spanning tree is a master too, k =
-    vertices / masters, so that no vertex is farther than k from one. levels : how often the graph is
-    condensed, a number, or "auto": until it fits in memory. shrink : clusters for one of the next level.
+    random choice. euler : whether every k-th vertex of an Euler tour of a spanning tree is also a master, k =
+    vertices / masters, so that no vertex is farther than k from a master. levels : how often the graph is condensed,
+    a number, or "auto": until it fits in memory. shrink : clusters of a level for each of the next.
     condensed_sssp : see condensed.Room."""
 
     masters: int | str = "auto"
@@ -362,7 +362,7 @@ class ClusterOptions(ApproxOptions):
             raise InputError("a level needs fewer masters than clusters", text=str(self.shrink))
 
     def goes_on(self, levels: int, fits: bool) -> bool:
-        """Whether a graph that was condensed so often is to be condensed once more. fits : in memory."""
+        """Whether to condense again a graph that was condensed `levels` times. fits : whether it is in memory."""
         return not fits if self.levels == AUTO else levels < int(self.levels)
 
 
@@ -382,39 +382,41 @@ def cluster_bytes(store: Store, options: ClusterOptions, column: int) -> dict[st
 
 
 def _reserved_bytes(store: Store) -> dict[str, int]:
-    """What phases may take beside that: wide labels, labels of components without a master, the order of the labels."""
+    """Bytes that phases may take in addition: wide labels, labels of components without a master, order of the
+    labels."""
     wider = (WIDE.itemsize - NARROW.itemsize) * store.n_vertices
     parts = _parts_bytes(store)
     return {phase: wider + parts.get(phase, 0) for phase in ("grow", "condense", "paths", "lower")}
 
 
 def _parts_bytes(store: Store) -> dict[str, int]:
-    """What of that only a graph of several components takes."""
+    """The part of these bytes that only a graph of several components takes."""
     return dict.fromkeys(("grow", "lower"), label_bytes(store.n_vertices, store.id_dtype.itemsize))
 
 
 def _pool(store: Store) -> Pool:
-    """Room for condensed arcs; and for the clusters of as many components as there may be, of two vertices each."""
+    """Room for condensed arcs, and for the clusters of the largest possible number of components, of two vertices
+    each."""
     n, options = store.n_vertices, ClusterOptions()
     most = _expected(options, n) + most_parts(store)
     return Pool(condensed_pool(store), of_parts=beyond_plan(n, options, most))
 
 
 def tables_bytes(store: Store, options: ClusterOptions) -> tuple[int, int]:
-    """What the method holds beside vertex state, where that is elsewhere: at least, and what it could make use of
-    beyond that for condensed arcs."""
+    """Memory beside vertex state, if that is elsewhere: least bytes, and further bytes that the method could use
+    for condensed arcs."""
     return max(_least_tables(_expected(options, store.n_vertices)).values()), condensed_pool(store)
 
 
 def _least_tables(count: int) -> dict[str, int]:
-    """What so many clusters and their arcs take at least, beside vertex state."""
+    """The least bytes of `count` clusters and their arcs, beside vertex state."""
     kept = CLUSTER_BYTES * count + 2 * LEAST_ARC_BYTES
     return {"condense": kept + LEAST_SORT_BYTES, "paths": kept + least_bytes(count) + PIVOT_BYTES}
 
 
 def beyond_plan(store_vertices: int, options: ClusterOptions, count: int) -> int:
-    """Bytes that so many clusters take beyond what was planned for: there is one in every component, and nobody
-    knows beforehand how many there are. Those beyond count as components of their own."""
+    """Bytes of `count` clusters beyond the plan. Every component has a cluster, and the number of components is not
+    known in advance. Each cluster beyond the planned number counts as a separate component."""
     expected = _expected(options, store_vertices)
     planned, taken = _least_tables(expected), _least_tables(count)
     more = max(taken[name] - planned[name] for name in taken)
@@ -422,7 +424,7 @@ def beyond_plan(store_vertices: int, options: ClusterOptions, count: int) -> int
 
 
 def most_with_room(store_vertices: int, options: ClusterOptions, room: int) -> int:
-    """Masters that half of the room pays for beyond those that were planned for, on average."""
+    """Number of masters, on average, if half of the room is spent on masters beyond the planned ones."""
     planned = _expected(options, store_vertices)
     if planned == store_vertices:
         return planned
@@ -431,8 +433,8 @@ def most_with_room(store_vertices: int, options: ClusterOptions, room: int) -> i
 
 
 def _expected(options: ClusterOptions, n: int) -> int:
-    """Clusters to plan for; a tour has twice as many entries as vertices. One more than asked for in every
-    component is not foreseen."""
+    """Number of clusters to plan for; a tour has twice as many entries as vertices. Additional clusters in components
+    without a drawn master are not included."""
     if options.masters == "auto":
         return min(n, int(max(_PLANNED_LEAST, n // _PLANNED_SHARE) * 1.1) + 64)
     count: Any = resolve_masters(options.masters, n) if n else 1

@@ -1,10 +1,10 @@
-"""The condensed graph of a clustering, condensed again as often as is asked for.
+"""The condensed graph of a clustering, condensed repeatedly if requested.
 
 Level 1 has the clusters of the graph as vertices. Level i + 1 has clusters of level i around masters
-drawn among them, grown by weighted distance; an edge weighs d(a) + w + d(b). The radius of a cluster
-of level i + 1 is the largest of d(a) + radius of a over its members a, so that it reaches every
-vertex of the graph inside; distances from the top come down by adding d(a).
-Source: the paper's conclusion wishes for it (Ajwani, Beckmann, Meyer, Veith 2012, section 5).
+drawn among them, grown by weighted distance; an edge has the weight d(a) + w + d(b). The radius of a cluster
+of level i + 1 is the largest of d(a) + radius of a over its members a, so that it covers every
+vertex of the graph inside. Distances from the top are passed down by adding d(a).
+Source: suggested in the paper's conclusion (Ajwani, Beckmann, Meyer, Veith 2012, section 5).
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from ...paths.semi_external import PathCounters
 from ...progress import Tick, no_tick
 from ...sorting.scratch import Scratch
 
-# Shortest paths in a condensed graph: in RAM if it fits; or on disk, where they are "label-correcting", the usual ones,
-# or semi-external, with one bit a vertex (paths/one_bit.py).
+# Shortest paths in a condensed graph: in RAM if it fits; or on disk, where they are "label-correcting" (usual), or
+# semi-external, with one bit a vertex (paths/one_bit.py).
 AUTO, SEMI_EXTERNAL = "auto", "semi-external"
-# What sorting and holding the arcs of a condensed graph takes at least.
+# The least memory to sort and to store the arcs of a condensed graph.
 LEAST_SORT_BYTES, LEAST_ARC_BYTES = 40 << 20, 16 << 20
 
 
 @dataclass
 class Room:
-    """memory_bytes : for sorting arcs. arcs_bytes : for the arcs of a condensed graph in RAM, and for the cache of
-    their blocks where they are on disk. scratch : where what does not fit goes. threads : that sort and read ahead.
-    tick : called while shortest paths are searched. sssp : AUTO, "label-correcting" or
-    SEMI_EXTERNAL. spent : what the searches did."""
+    """memory_bytes : for sorting arcs. arcs_bytes : for the arcs of a condensed graph in RAM, or for the cache of
+    their blocks if they are on disk. scratch : for data that do not fit. threads : for sorting and reading ahead.
+    tick : called during searches of shortest paths. sssp : AUTO,
+    "label-correcting" or SEMI_EXTERNAL. spent : work of the searches."""
 
     memory_bytes: int
     arcs_bytes: int
@@ -51,7 +51,7 @@ class Room:
 
     @property
     def ram_bytes(self) -> int:
-        """For arcs that come into RAM, since nobody wants them on disk."""
+        """Bytes for arcs in RAM; 0 if the option demands that they are on disk."""
         return self.arcs_bytes if self.sssp == AUTO else 0
 
     @property
@@ -60,18 +60,18 @@ class Room:
         return self.sssp == SEMI_EXTERNAL
 
     def fits(self, graph: CondensedArcs) -> bool:
-        """Whether the arcs are in RAM, or would be if they were not wanted on disk."""
+        """Whether the arcs are in RAM, or would be if the option did not demand disk."""
         return not isinstance(graph, ScratchBlocks) or graph.nbytes <= self.arcs_bytes
 
     def opened(self, graph: CondensedArcs) -> Arcs:
-        """The arcs, to be searched in this room. In RAM one thread does, so that what it does is always the same."""
+        """The arcs, to be searched in this room. In RAM on one thread, so that its work is always the same."""
         queue = self.scratch if self.one_bit else None
         return arcs_of(graph, self.arcs_bytes, SearchOptions(1 if graph.in_ram else self.threads, tick=self.tick,
                                                              queue=queue))
 
     @contextmanager
     def searches(self, graph: CondensedArcs) -> Iterator[Arcs]:
-        """The same for a while, counted in `spent`."""
+        """The same as a context, with the work counted in `spent`."""
         with closing(self.opened(graph)) as arcs:
             yield arcs
         for name, amount in vars(arcs.counters).items():
@@ -80,7 +80,7 @@ class Room:
 
 @contextmanager
 def collecting(packing: Packing, room: Room) -> Iterator[ArcCollector]:
-    """A collector of arcs that is stopped if something fails before it is finished."""
+    """A collector of arcs that is aborted if an error occurs before it is finished."""
     collector = ArcCollector(packing, room.memory_bytes, room.scratch, room.threads)
     try:
         yield collector
@@ -106,7 +106,7 @@ class CondensedGraph:
         return int(self.parts.max()) + 1 if len(self.parts) else 0
 
     def down(self, values: np.ndarray) -> np.ndarray:
-        """Lengths of walks to the masters of the top level, int64[K], made such to those of level 1."""
+        """Turn lengths of walks to the masters of the top level, int64[K], into lengths to those of level 1."""
         for owner, distance in reversed(self.steps):
             values = values[owner] + distance
         return values
@@ -129,7 +129,7 @@ class CondensedGraph:
         return clusters
 
 
-# Clusters of a level for one of the next.
+# Clusters of a level for each of the next.
 SHRINK = 16
 
 
@@ -144,8 +144,8 @@ def condensed_graph(engine: Engine, labels: Labels, radii: np.ndarray, room: Roo
 
 def condense_again(graph: CondensedGraph, ranks: np.ndarray, key: int, room: Room,
                    shrink: int = SHRINK) -> tuple[CondensedGraph, np.ndarray]:
-    """One level more, with one in `shrink` of the clusters as masters (drawn by a hash of their rank), one
-    in every component at least; the ranks of the masters too. The arcs of `graph` stay open.
+    """One more level, with 1 in `shrink` clusters as masters (drawn by a hash of their rank), but at least one
+    in every component; also returns the ranks of the masters. The arcs of `graph` stay open.
 
     ranks : int64[K], natural rank of the master vertex of every cluster."""
     masters = drawn_masters(ranks, graph.parts, key, shrink)
@@ -161,7 +161,7 @@ def condense_again(graph: CondensedGraph, ranks: np.ndarray, key: int, room: Roo
 
 
 def drawn_masters(ranks: np.ndarray, parts: np.ndarray, key: int, shrink: int = SHRINK) -> np.ndarray:
-    """Clusters that are masters of the next level, int64[k] ascending."""
+    """The clusters that become masters of the next level, int64[k] ascending."""
     chosen = sample(ranks, key, shrink)
     missing = np.setdiff1d(parts, parts[chosen])
     smallest = np.full(int(parts.max()) + 1, len(parts), np.int64)
@@ -178,7 +178,7 @@ def sample(ranks: np.ndarray, key: int, share: int) -> np.ndarray:
 
 @kernel
 def hashes_below(ranks, key, threshold, chosen):
-    """chosen, bool[K]: whether the hash of each rank lies below the threshold."""
+    """chosen, bool[K]: whether the hash of each rank is below the threshold."""
     for i in range(len(ranks)):
         chosen[i] = draw(key, ranks[i]) < threshold
 

@@ -1,17 +1,17 @@
 """fringe: the upper bound of Crescenzi et al. from the fringe of a vertex halfway on a long path.
 
-Definition: r, v' and v'' come from a double sweep (sweep.py); u lies floor(d / 2) steps from v'' on the path of length
-d = d(v', v'') in the canonical BFS tree of v'. e = ecc(u); the fringe F(u) holds the vertices at distance e from u; B
-is the largest eccentricity in it. With at least two vertices in F(u), B = 2e - 1 gives D <= 2e - 1 and a smaller B
-gives D <= 2e - 2; otherwise D is at most the diameter of u's BFS tree. Why: vertices x, y are at most d(x, u) + d(u, y)
-apart. For 2e both must lie in F(u), for 2e - 1 at least one, and each of them is at most B from any vertex. So D = 2e
-makes B = 2e, and D = 2e - 1 makes B at least 2e - 1; turned round, B = 2e - 1 leaves D <= 2e - 1 and B < 2e - 1 leaves
-D <= 2e - 2. (B = 2e is a distance that equals the bound: D = 2e.)
+Definition: r, v' and v'' are from a double sweep (sweep.py); u is floor(d / 2) steps from v'' on the path of length
+d = d(v', v'') in the canonical BFS tree of v'. e = ecc(u); the fringe F(u) is the set of vertices at distance e from u;
+B is the largest eccentricity in it. With at least two vertices in F(u), B = 2e - 1 gives D <= 2e - 1 and a smaller B
+gives D <= 2e - 2; otherwise D is at most the diameter of u's BFS tree. Reason: vertices x, y are at most d(x, u) +
+d(u, y) apart. For 2e both must be in F(u), for 2e - 1 at least one, and each of them is at most B from any vertex. So
+D = 2e implies B = 2e, and D = 2e - 1 implies B >= 2e - 1. Conversely, B = 2e - 1 implies D <= 2e - 1 and B < 2e - 1
+implies D <= 2e - 2. (B = 2e is a distance that equals the bound: D = 2e.)
 
-Unlike the paper, the tree's diameter comes first, since a scan costs less than |F(u)| traversals,
-and they are left out where the tree says 2e - 2 or less already, or where the bounds have met; so
-the upper bound is never above the paper's. An iteration takes at most |F(u)| + 3 traversals; a
-vertex whose eccentricity is known is not traversed again. Iterations as in sweep.py.
+Unlike in the paper, the tree's diameter comes first, since a scan costs less than |F(u)| traversals.
+These are left out if the tree already gives 2e - 2 or less, or if the bounds have met; so
+the upper bound never exceeds the paper's. An iteration takes at most |F(u)| + 3 traversals; a
+vertex of known eccentricity is not traversed again. Iterations as in sweep.py.
 
 Passes: those of the BFS, batches of them where memory allows (traverse/multi.py), and a scan for the
 tree. Bytes a vertex: as sweep.py, and distances from u.
@@ -42,7 +42,7 @@ from .method import phases_with
 from .rank_order import first_by_rank, members
 from .sweep import DoubleSweeps, SweepOptions, sweep_bytes, sweep_more, tree_pool
 
-# BFS of a fringe one by one, before batches: often the first ones settle it.
+# Number of BFS of a fringe done singly, before batches: often the first ones suffice.
 FEW_SOURCES = 4
 _MOST_LISTED = 1 << 16
 _MOST_KNOWN = 1 << 16
@@ -50,7 +50,7 @@ _MOST_KNOWN = 1 << 16
 
 @dataclass(frozen=True)
 class FringeOptions(SweepOptions):
-    """iterations : double sweeps a component, at most, each with its fringe."""
+    """iterations : largest number of double sweeps a component, each with its fringe."""
 
     iterations: int = 10
 
@@ -62,16 +62,16 @@ class Fringe(DoubleSweeps):
 
     def __init__(self, metric: HopMetric, options: FringeOptions) -> None:
         super().__init__(metric, options)
-        self._known: dict[int, int] = {}  # eccentricities in the component at hand
+        self._known: dict[int, int] = {}  # eccentricities in the current component
         self._fringes: list[list[int]] = []
         self._centres: set[int] = set()
 
     def estimate(self) -> int | None:
-        """The upper bound, which is what the method is for; None before the first traversal."""
+        """The upper bound, which is the purpose of the method; None before the first traversal."""
         return None if super().estimate() is None else self.upper()
 
     def eccentricity(self, vertex: int, distances: bool = False, into: Column | None = None) -> Eccentricity:
-        """As SweepingMethod.eccentricity; what is known is not traversed again."""
+        """As SweepingMethod.eccentricity, and notes the eccentricity so that it is not computed again."""
         run = super().eccentricity(vertex, distances, into)
         if len(self._known) < _MOST_KNOWN:
             self._known[vertex] = run.eccentricity
@@ -85,7 +85,7 @@ class Fringe(DoubleSweeps):
         return super()._solve_component(component, first, floor)
 
     def _use_end(self, run: Eccentricity) -> None:
-        """u from the path v'-v'', then its tree and its fringe."""
+        """Find u on the path v'-v'', then use its tree and its fringe."""
         if self.closed():
             return
         assert run.distances is not None
@@ -101,7 +101,7 @@ class Fringe(DoubleSweeps):
             self._lower_by_fringe(centre)
 
     def _lower_by_fringe(self, centre: Eccentricity) -> None:
-        """Lower upper_here by the eccentricities of F(u), if that can help."""
+        """Lower upper_here with the eccentricities of F(u), if that can help."""
         assert centre.distances is not None
         size = sum(len(piece) for piece in members(centre.distances, centre.eccentricity))
         if self.reported:
@@ -119,11 +119,11 @@ class Fringe(DoubleSweeps):
             self.upper_here = min(self.upper_here, largest)
 
     def _batches(self, centre: Eccentricity) -> Iterator[np.ndarray]:
-        """F(u) by rank: a few vertices one by one, then growing batches, as large as memory lets them."""
+        """F(u) by rank: a few vertices singly, then growing batches, as large as memory allows."""
         assert centre.distances is not None
         facts = self.engine.facts
         most = min(MOST_BITS, WORD_BITS * (facts.pool_bytes // batch_bytes(facts.n_vertices, WORD_BITS)))
-        if facts.columns_on_disk:  # which has no state of a batch in memory
+        if facts.columns_on_disk:  # the state of a batch takes no memory
             most = facts.batch_bits
         done, last = 0, -1
         while True:
@@ -139,7 +139,7 @@ class Fringe(DoubleSweeps):
             last = int(self.engine.ranks(listed[-1:])[0])
 
     def _largest_among(self, sources: np.ndarray) -> int:
-        """Largest eccentricity of the sources; those that are known cost nothing."""
+        """Largest eccentricity of the sources; known ones are not computed again."""
         known = [self._known[v] for v in sources.tolist() if v in self._known]
         fresh = np.array([v for v in sources.tolist() if v not in self._known], np.int64)
         if len(fresh) == 1:
@@ -156,7 +156,7 @@ def fringe_bytes(store: Store, options: FringeOptions, column: int) -> dict[str,
 
 
 def _pool(store: Store) -> Pool:
-    """Room for a tree, or for a batch."""
+    """Room for a tree or a batch."""
     tree = tree_pool(store)
     return replace(tree, wanted=max(tree.wanted, batch_bytes(store.n_vertices, MOST_BITS)))
 

@@ -1,10 +1,10 @@
-"""Masters: how many a user asks for, and how the method chooses.
+"""Masters: the number that a user requests, and the choice by the method.
 
 An item is a count ("2^20", "1e6", 1048576), a share of the vertices ("10%") or "auto", which leaves the choice to the
-method. So many are drawn at random, every k-th vertex of an Euler tour too, or as many as pay. `auto` starts with the
-square root of the memory in entries, so that the condensed graph fits however dense it is, takes GROWTH times as many
-while clusters need more rounds than MOST_ROUNDS, and then half as many while the condensed graph does not fit. It
-depends on the budget, and so does the result; the number that was chosen is told and can be given.
+method. Masters are drawn at random; with a tour every k-th vertex of an Euler tour is one too. `auto` starts with the
+square root of the number of entries that fit in memory, so that even the densest condensed graph fits. It takes GROWTH
+times as many while clusters need more rounds than MOST_ROUNDS, and then half as many while the condensed graph does not
+fit. It depends on the budget, and so does the result; the chosen number is reported and can be passed again.
 Source: Ajwani, Beckmann, Meyer, Veith (2012), section 4, "Selecting the correct number of master vertices".
 """
 
@@ -18,7 +18,7 @@ from ...errors import InputError
 from ...units import parse_count
 
 AUTO = "auto"
-# Of the choice by itself, see clusters.MasterChoice.
+# For "auto", see clusters.MasterChoice.
 MOST_ROUNDS = 32
 GROWTH = 8
 MOST_MASTERS = (1 << 63) - 1
@@ -27,22 +27,22 @@ _REMEDY = "write it like 2^20, 10% or auto, and several with commas between them
 
 
 def most_by_itself(n_vertices: int) -> int:
-    """The most masters that "auto" takes, on average: what is planned for a cluster adds little to the
-    state of the vertices then, and clusters of 16 vertices have few rounds."""
+    """The most masters that "auto" takes, on average: then the planned memory for clusters adds little to the
+    state of the vertices, and clusters of 16 vertices have few rounds."""
     return min(max(1, n_vertices), max(1 << 12, n_vertices // 16))
 
 
 def parse_masters(text: str) -> list[int | str]:
     """The items of a list with commas: an int for a count, "10%" for a share, "auto".
 
-    Raises InputError for an empty item, a text that is none of these, a count below 1 or of 2^63 and
-    more, and a share that is not above 0 % and at most 100 %.
+    Raises InputError for an empty item, a text of another kind, a count below 1 or not below 2^63,
+    and a share that is not above 0 % or exceeds 100 %.
     """
     return [_item(item.strip(), text) for item in text.split(",")]
 
 
 def one_item(text: str) -> int | str:
-    """The item of a list of one. Raises InputError as parse_masters, and for more of them."""
+    """The only item of a list. Raises InputError as parse_masters, and for more than one."""
     items = parse_masters(text)
     if len(items) != 1:
         raise InputError("there can only be one number of masters here", text=text, remedy="write it without commas")
@@ -50,7 +50,7 @@ def one_item(text: str) -> int | str:
 
 
 def resolve_masters(item: int | str, n: int) -> int:
-    """The number of masters that an item (as parse_masters takes or gives it) means for `n` >= 1
+    """The number of masters that an item (an argument or result of parse_masters) means for `n` >= 1
     vertices; a share is rounded up.
 
     Raises InputError as parse_masters, and for more masters than vertices; ValueError for "auto".

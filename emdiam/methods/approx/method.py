@@ -1,9 +1,9 @@
-"""What the approximations that are made of BFS share: the way through the components, and the check.
+"""The common part of approximations made of BFS: the order of components, and the check.
 
 They go through the components as exact methods do (methods/exact/method.py). The lower bound is checked
-without trusting the traversal that found it: labels that are 0 at one vertex, L at another, and
+independently of the traversal that found it: labels that are 0 at one vertex, L at another, and
 differ by at most 1 across every arc show a distance of at least L (one scan over all arcs).
-Bytes a vertex: shared state 2, a column of distances of 1 to 4 (those of the longest pair are on disk while others
+Bytes a vertex: shared state 2, a column of distances of 1 to 4 (the column of the longest pair is on disk while others
 are made), and for a tree two ids and a height more (traverse/tree_diameter.py).
 """
 
@@ -35,7 +35,7 @@ from .result import Approximation, check_known
 
 @dataclass(frozen=True)
 class ApproxOptions(MethodOptions):
-    """Options of every approximation. known_diameter : the largest over all components, if it is
+    """Options of every approximation. known_diameter : the largest diameter of any component, if
     known, for the ratio."""
 
     known_diameter: int | None = None
@@ -48,7 +48,7 @@ class ApproxOptions(MethodOptions):
 
 
 def labels_of_components(store: Store) -> dict[str, int]:
-    """What the phases of approximations by BFS may take for labels."""
+    """Bytes for labels in the phases of approximations by BFS."""
     return dict.fromkeys(("components", "solve"), label_bytes(store.n_vertices, store.id_dtype.itemsize))
 
 
@@ -56,10 +56,10 @@ def phases_with(
     state: Callable[[Store, Any, int], dict[str, int]], more: Callable[[Store], dict[str, int]] = labels_of_components,
     parts: Callable[[Store], dict[str, int]] = labels_of_components
 ) -> Callable[[Store, Any], tuple[Phase, ...]]:
-    """The phases of a method: open, with offsets; then its own, each with offsets and the state of traversals, and
-    the ranks of a reordered store in all of them. state : (store, options, bytes of a column entry) -> bytes of vertex
-    state by phase. more : what phases may take beside that, and parts : of it, what a connected graph does not take;
-    see engine.needs.phases_of."""
+    """The phases of a method: open, with offsets; then its own phases, each with offsets, the state of traversals, and
+    the ranks of a reordered store. state : (store, options, bytes of a column entry) -> bytes of vertex
+    state by phase. more : further bytes that phases may take. parts : the part of these that a connected graph does not
+    take; see engine.needs.phases_of."""
     def phases(store: Store, options: Any) -> tuple[Phase, ...]:
         n, ids = store.n_vertices, store.id_dtype.itemsize
         table = table_bytes(store)
@@ -80,11 +80,11 @@ def tree_bytes(store: Store, column: int) -> int:
 
 
 class SweepingMethod(ExactMethod):
-    """An approximation made of BFS; exact.method.solved makes the Approximation.
+    """An approximation made of BFS; run.solved makes the Approximation.
 
-    A subclass solves one component, by eccentricity() and eccentricities() alone, and may set
+    A subclass solves one component, only by eccentricity() and eccentricities(), and may set
     `estimate` and `seed`. It need not close the interval: it raises Enough when it is done. All
-    choices go by natural rank: hubs, farthest vertices, trees.
+    choices are by natural rank: hubs, farthest vertices, trees.
     """
 
     result_type = Approximation
@@ -97,7 +97,7 @@ class SweepingMethod(ExactMethod):
         self._labels_length = self._labels_source = -1
 
     def eccentricity(self, vertex: int, distances: bool = False, into: Column | None = None) -> Eccentricity:
-        """As ExactMethod.eccentricity, with distances always; those of the longest pair are kept.
+        """As ExactMethod.eccentricity, but always with distances; those of the longest pair are kept.
         `farthest` is the farthest vertex of smallest rank."""
         self._put_labels_away()
         run = super().eccentricity(vertex, True, into)
@@ -110,7 +110,7 @@ class SweepingMethod(ExactMethod):
         return run
 
     def _put_labels_away(self) -> None:
-        """Leave the memory of the labels to other distances, unless they are on workers or on a device."""
+        """Free the memory of the labels for other distances, unless they are on workers or on a device."""
         if isinstance(self.labels, RamColumn):
             self.kept.put_away(self._labels_source, self.labels)
             self.labels = None
@@ -119,8 +119,8 @@ class SweepingMethod(ExactMethod):
         """Lower upper_here to the diameter of the BFS tree of `run`, which has its distances.
 
         It is an upper bound: the distance of two vertices is at most the length of the path between
-        them in a spanning tree, and that is at most the diameter of the tree. Without a tree where the pool has no
-        room for one."""
+        them in a spanning tree, and that is at most the diameter of the tree. Skipped if the pool has no
+        room for a tree."""
         assert run.distances is not None
         self.checkpoint()
         facts, item = self.engine.facts, run.distances.dtype.itemsize
@@ -134,7 +134,7 @@ class SweepingMethod(ExactMethod):
         self.upper_here = min(self.upper_here, longest)
 
     def estimate(self) -> int | None:
-        """What the method reports as the diameter; the proved lower bound unless it says otherwise.
+        """The diameter that the method reports: the proved lower bound, unless a subclass overrides it.
         None before there is one."""
         return self.best.length if self.components_known or self.stages.bfs else None
 
@@ -179,9 +179,9 @@ class SweepingMethod(ExactMethod):
 
 
 def check_lower(engine: Engine, labels: Column, source: int, target: int, length: int) -> Witness:
-    """The witness of d(source, target) >= length by the distances `labels` from source, checked by a
-    scan. Without a path, which a lower bound does not need and which costs a block a vertex where a
-    store has no locality. Raises EmdiamError if it does not hold (a fault of ours)."""
+    """The witness of d(source, target) >= length, by the distances `labels` from source, checked by a
+    scan. Without a path, which a lower bound does not need, and which costs a block a vertex if a
+    store has no locality. Raises EmdiamError if it does not hold (a fault of emdiam)."""
     engine.reporter.tick("verify")
     if labels.gather([source, target]).tolist() != [0, length] or engine.scan("steep-arcs", labels) != 0:
         raise EmdiamError("the distances of the lower bound are not distances: this is a fault of emdiam: "

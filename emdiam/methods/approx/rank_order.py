@@ -1,6 +1,6 @@
-"""Choosing vertices by their natural rank, so that a choice does not depend on the order of the store.
+"""Choice of vertices by their natural rank, so that it does not depend on the order of the store.
 
-All functions go through the vertices in pieces: a few MiB beside what they return.
+All functions process the vertices in pieces: a few MiB beside their results.
 Random choices have a key for every purpose and seed, so that no two of them share a stream.
 """
 
@@ -24,7 +24,7 @@ def stream_key(seed: int, purpose: str) -> int:
 
 
 _PIECE = 1 << 17
-# The compiled hash takes one number; its Python source takes arrays.
+# The compiled hash takes one number; its Python source also takes arrays.
 _draws = getattr(draw, "py_func", draw)
 
 
@@ -37,7 +37,7 @@ def members(column: Column, value: int) -> Iterator[np.ndarray]:
 
 
 def first_by_rank(engine: Engine, pieces: Iterable[np.ndarray], most: int = 1, after: int = -1) -> np.ndarray:
-    """Of the vertices in `pieces` (int64 each) the `most` of the smallest rank above `after`, by rank, int64[k]."""
+    """The `most` vertices of smallest rank above `after` among those in `pieces` (int64 each), by rank, int64[k]."""
     best, ranks = np.empty(0, np.int64), np.empty(0, np.int64)
     for ids in pieces:
         keys = engine.ranks(ids)
@@ -67,8 +67,8 @@ def hub_of(engine: Engine, labels: np.ndarray, component: Component) -> int:
 def drawn(engine: Engine, reached: Column, key: int, most: int) -> np.ndarray:
     """At most `most` of the vertices reached in a column, drawn at random, int64[k].
 
-    They are those of the smallest hash of (key, rank), in that order: fewer of them are the first of
-    more, and they depend on `key` (below 2^64) and on ranks alone.
+    They are the vertices of smallest hash of (key, rank), in that order: with a smaller `most` the result is a prefix
+    of it. They depend only on `key` (below 2^64) and on ranks.
     """
     best, hashes = np.empty(0, np.int64), np.empty(0, np.uint64)
     if most < 1:

@@ -1,4 +1,4 @@
-"""The result of an approximation: that of an exact run, and what was estimated at what price."""
+"""The result of an approximation: that of an exact run, with an estimate and the figures of the method."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ..result import Result
 
 
 def check_known(diameter: int | float | None) -> None:
-    """Raise InputError for a diameter below 0 that is said to be known; None: it is not known."""
+    """Raise InputError if the diameter passed as known is below 0; None: not known."""
     if diameter is not None and diameter < 0:
         raise InputError("a diameter cannot be negative", text=str(diameter))
 
 
 @dataclass
 class Condensed:
-    """The condensed graph. in_memory : False where shortest paths streamed it from disk. levels : how
-    often it was condensed again."""
+    """The condensed graph. in_memory : False if shortest paths streamed it from disk. levels : how
+    often the graph was condensed."""
 
     n_vertices: int
     n_edges: int
@@ -35,7 +35,7 @@ class Approximation(Result):
     estimate : int or float
         Estimate of the largest diameter of any component. It may be outside of the proved bounds.
     known_diameter : int or float, optional
-        As it was given.
+        As passed by the caller.
     ratio : float, optional
         estimate / D, if D is proved or known.
     masters, rounds : int, optional
@@ -60,12 +60,12 @@ class Approximation(Result):
     condensed: Condensed | None = None
 
     def conclude(self) -> None:
-        """See Result; `ratio` too."""
+        """See Result; sets `ratio` too."""
         super().conclude()
         diameter = self.lower if self.exact else self.known_diameter
         self.ratio = float(self.estimate) / float(diameter) if diameter and self.estimate is not None else None
 
 
 def extended(result: Result, **more: Any) -> Approximation:
-    """The result as an Approximation with more fields."""
+    """The result as an Approximation with further fields."""
     return Approximation(**{field.name: getattr(result, field.name) for field in fields(Result)} | more)

@@ -1,22 +1,22 @@
-"""spanning: a random spanning tree that becomes a BFS tree, a scan an iteration (SPAN).
+"""spanning: a random spanning tree that becomes a BFS tree, one scan an iteration (SPAN).
 
-Definition: T_0 is the minimum spanning tree under random weights (traverse/spanning.py), hung from the vertex s of the
-highest degree, ties to the smallest rank; in every component. With the root "random" (the paper's root is arbitrary) or
-an id, components hang from such a vertex if they have one. In T_{i+1} every vertex hangs from the neighbour of the
-smallest height in T_i, and whole subtrees rise with it (traverse/tree_refinement.py): heights never rise, and end as
-those of a BFS tree. It ends after `iterations`, or when all heights are distances. The estimate is twice the height of
-the tree, the largest over all components, as in the paper's Table 1.
+Definition: T_0 is the minimum spanning tree under random weights (traverse/spanning.py), in every component rooted at
+the vertex s of the highest degree, ties to the smallest rank. With the root "random" (the paper's root is arbitrary) or
+an id, components with such a vertex are rooted there. In T_{i+1} the parent of every vertex is its neighbour of
+smallest height in T_i, and whole subtrees rise with their roots (traverse/tree_refinement.py): heights never rise, and
+end as those of a BFS tree. It ends after `iterations`, or when all heights are distances. The estimate is twice the
+height of the tree, the largest over all components, as in the paper's Table 1.
 
-Proved beside it, of every component, i iterations done, h the heights, d distances:
+Proved as well, for every component, after i iterations, with heights h and distances d:
 - Upper: d(x, y) <= d(s, x) + d(s, y) <= h(x) + h(y), so D is at most the sum of the two largest
   heights, and less than the number of vertices.
-- Lower: min(d(s, x), k) = min(h(x), k) for a number k > i that the last scan tells, so a vertex with
-  h(x) >= k is at least k from s; once heights are distances their largest is the eccentricity of s.
-  Its proof is a scan over these truncated heights, which differ by at most 1 across every arc (check_lower).
+- Lower: min(d(s, x), k) = min(h(x), k) for a number k > i from the last scan, so a vertex with
+  h(x) >= k is at least k from s; once heights are distances, the largest is the eccentricity of s.
+  The proof is a scan over these truncated heights, which differ by at most 1 across every arc (check_lower).
 
 Passes: scans of the spanning tree, at most one an iteration, one to check. Bytes a vertex: 11 with
 uint32 ids (see spanning_bytes), beside the shared 3.
-Sources: Brudaru (2007), as told by Ajwani, Beckmann, Meyer, Veith, I/O-efficient approximation of graph
+Sources: Brudaru (2007), as described by Ajwani, Beckmann, Meyer, Veith, I/O-efficient approximation of graph
 diameters by parallel cluster growing (2012), section 2, spanning tree heuristics.
 """
 
@@ -46,14 +46,14 @@ from .rank_order import stream_key
 
 _HEIGHT, _LITTLE = 4, 64 << 10
 HUB, RANDOM = "hub", "random"
-# Vertices drawn for a random root, so that the components with most vertices have one.
+# Vertices drawn as random roots, so that the components with most vertices get one.
 _DRAWN = 64
 
 
 @dataclass(frozen=True)
 class SpanningOptions(ApproxOptions):
-    """seed : of the random weights. iterations : at most so many; None: until heights are distances. root : "hub" (the
-    vertex of the highest degree of each component), "random" (by the seed), or the id of a vertex."""
+    """seed : of the random weights. iterations : the largest number; None: until heights are distances. root : "hub"
+    (the vertex of the highest degree of each component), "random" (by the seed), or the id of a vertex."""
 
     seed: int = 0
     iterations: int | None = 10
@@ -85,7 +85,7 @@ class SpanningRun(SweepingMethod):
         self.bounds = TreeBounds(0, least, most, least, most, -1)
 
     def solve(self) -> None:
-        """Build the tree and refine it; fills the bounds, and the labels of the lower one."""
+        """Build the tree and refine it; sets the bounds, and the labels of the lower bound."""
         if self.engine.facts.n_arcs == 0:
             self.heights, self.converged = [0], True
             self.know_components()
@@ -102,7 +102,7 @@ class SpanningRun(SweepingMethod):
             self._name_pair(refinement)
 
     def _plant(self) -> TreeRefinement:
-        """T_0 and its heights."""
+        """Make T_0 and its heights."""
         assert self.seed is not None
         self.tick("spanning tree")
         forest = self.engine.spanning_forest(stream_key(self.seed, "spanning tree"))
@@ -134,7 +134,7 @@ class SpanningRun(SweepingMethod):
         return roots
 
     def _note(self, refinement: TreeRefinement) -> None:
-        """Take over what the heights prove now."""
+        """Note the bounds that the heights now prove."""
         assert self._trees is not None
         self.bounds = self._trees.bounds(refinement.heights, refinement.known)
         self.heights.append(self.bounds.height)
@@ -142,7 +142,7 @@ class SpanningRun(SweepingMethod):
         self.converged = refinement.exact
 
     def _narrow(self) -> bool:
-        """Whether both intervals are as narrow as the limits ask for."""
+        """Whether both intervals are as narrow as the limits demand."""
         bounds, gap = self.bounds, self.limits.gap
         if gap is None or max(bounds.upper - bounds.lower, bounds.upper_largest - bounds.lower_largest) > gap:
             return False
@@ -150,14 +150,14 @@ class SpanningRun(SweepingMethod):
         return True
 
     def _name_pair(self, refinement: TreeRefinement) -> None:
-        """The pair of the lower bound, and the labels that prove it."""
+        """Set the pair of the lower bound, and the labels that prove it."""
         assert self._trees is not None
         self.labels = refinement.take_labels()
         length, tree = self.bounds.lower, self.bounds.deepest
         self.best = Best(length, int(self._roots[tree]), self._trees.farthest(tree, self.labels, length))
 
     def release(self) -> None:
-        """Free the trees; the answer and the labels stay."""
+        """Free the trees, but not the answer and the labels."""
         self._trees = None
 
     def upper(self) -> int:
@@ -170,7 +170,7 @@ class SpanningRun(SweepingMethod):
         return self.engine.facts.n_isolated + self.n_trees if self.components_known else None
 
     def estimate(self) -> int | None:
-        """Twice the height of the tree; None before there is one."""
+        """Twice the height of the tree; None before there is a tree."""
         return 2 * self.heights[-1] if self.heights else None
 
     def _facts(self) -> dict[str, Any]:
@@ -184,8 +184,8 @@ class SpanningRun(SweepingMethod):
 
 def spanning_bytes(store: Store, options: SpanningOptions, column: int) -> dict[str, int]:
     """Vertex state by phase. mst: see traverse/spanning.py. trees: parents, and labels of one byte. iterations:
-    parents, labels, heights, who fell. verify: one height. Heights have 4 bytes whatever `column` is: those of T_0 can
-    be as large as n."""
+    parents, labels, heights, a bitmap of fallen vertices. verify: one height. Heights have 4 bytes for any `column`:
+    those of T_0 can be as large as n."""
     n, ids = store.n_vertices, store.id_dtype.itemsize
     return {
         "mst": forest_bytes(n, ids),
@@ -196,7 +196,7 @@ def spanning_bytes(store: Store, options: SpanningOptions, column: int) -> dict[
 
 
 def reserved_bytes(store: Store) -> dict[str, int]:
-    """What phases may take beside that: wider labels and tables where there are many trees."""
+    """Bytes that phases may take in addition: wider labels and tables if there are many trees."""
     n, ids = store.n_vertices, store.id_dtype.itemsize
     return dict.fromkeys(("trees", "iterations"), trees_bytes(n, min(n, store.n_arcs) // 2, ids))
 

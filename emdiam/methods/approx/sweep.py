@@ -1,10 +1,10 @@
 """sweep: the double sweep lower bound by BFS, iterated, and the tree upper bound.
 
 Definition: from a start r to a farthest vertex v', from there to a farthest vertex v'': ecc(v') = d(v', v'') is a lower
-bound on the diameter, exact in a tree. Each of the two traversals has a BFS tree, whose diameter is an upper bound; so
-is twice an eccentricity. The first r is the vertex of the largest degree, further ones are drawn at random from the
-component. No vertex is v' twice: then the next farthest vertex from r is taken, and without another one the next start.
-Ties go to the smallest natural rank. It ends after `iterations`, or as soon as the bounds meet.
+bound on the diameter, exact in a tree. Each of the two traversals has a BFS tree, whose diameter is an upper bound;
+another is twice an eccentricity. The first r is the vertex of the largest degree, further ones are drawn at random from
+the component. No vertex is v' twice: otherwise the next farthest vertex from r is taken, and if there is none, the next
+start. Ties go to the smallest natural rank. It ends after `iterations`, or as soon as the bounds meet.
 
 Passes: two BFS, and a scan for each tree, an iteration; one scan to check the lower bound. Bytes a
 vertex: shared state 2; a column of distances of 1 to 4; for a tree two ids and a height besides.
@@ -35,7 +35,7 @@ MOST_ITERATIONS = 1 << 16
 
 @dataclass(frozen=True)
 class SweepOptions(ApproxOptions):
-    """iterations : double sweeps a component, at most. seed : of the starts after the first."""
+    """iterations : largest number of double sweeps a component. seed : of the starts after the first."""
 
     iterations: int = 1
     seed: int = 0
@@ -47,8 +47,8 @@ class SweepOptions(ApproxOptions):
 
 
 class DoubleSweeps(SweepingMethod):
-    """Iterated double sweeps; a subclass says in _use_start and _use_end what else a traversal is
-    used for. What both are given has its distances, which nobody needs after them."""
+    """Iterated double sweeps. A subclass defines in _use_start and _use_end the further use of a traversal. Their
+    argument has its distances, which are not needed afterwards."""
 
     keeps_distances = True
 
@@ -59,13 +59,13 @@ class DoubleSweeps(SweepingMethod):
         self._iterations_here = 0
 
     def _use_start(self, run: Eccentricity) -> None:
-        """The traversal from r."""
+        """Use the traversal from r."""
 
     def _use_end(self, run: Eccentricity) -> None:
-        """The traversal from v'."""
+        """Use the traversal from v'."""
 
     def closed(self) -> bool:
-        """Whether the component is solved, or can hold no distance that matters."""
+        """Whether the component is solved, or can have no distance that matters."""
         return self.upper_here <= max(self.floor, self.lower_here)
 
     def _facts(self) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class DoubleSweeps(SweepingMethod):
             run = run or self.eccentricity(start)
             self._use_start(run)
             end = -1 if self.closed() else self._farthest_but(run, ends)
-            run.distances = None  # those of the next traversal take their place
+            run.distances = None  # to free their memory for the next traversal
             run = None
             if end >= 0:
                 ends.add(end)
@@ -95,7 +95,7 @@ class DoubleSweeps(SweepingMethod):
         return max(floor, self.lower_here)
 
     def _starts(self, first: Eccentricity) -> list[int]:
-        """r of every iteration: the first one's source, then vertices drawn from its component."""
+        """r of every iteration: the source of `first`, then vertices drawn from its component."""
         assert first.distances is not None and self.seed is not None
         if self.iterations == 1:
             return [first.source]
@@ -103,7 +103,7 @@ class DoubleSweeps(SweepingMethod):
         return [first.source, *more[more != first.source][: self.iterations - 1].tolist()]
 
     def _farthest_but(self, run: Eccentricity, ends: set[int]) -> int:
-        """The farthest vertex of smallest rank that is none of `ends`, or -1."""
+        """The farthest vertex of smallest rank that is not in `ends`, or -1."""
         assert run.distances is not None
         if run.farthest not in ends:
             return run.farthest
@@ -132,13 +132,13 @@ def sweep_bytes(store: Store, options: SweepOptions, column: int) -> dict[str, i
 
 
 def sweep_more(store: Store) -> dict[str, int]:
-    """What the phases may take beside that: labels of components, and where distances are on workers two columns."""
+    """Bytes that phases may take in addition: labels of components, and a second column if distances are on workers."""
     labels = labels_of_components(store)
     return {**labels, "solve": labels["solve"] + store.n_vertices * column_bytes(store.n_vertices)}
 
 
 def tree_pool(store: Store) -> Pool:
-    """Room for a tree beside the distances, or none."""
+    """Room for a tree beside the distances, or for none."""
     return Pool(tree_bytes(store, column_bytes(store.n_vertices)), smallest=tree_bytes(store, 1))
 
 

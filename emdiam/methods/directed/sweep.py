@@ -39,7 +39,8 @@ _ROUNDS = 32  # along the arcs of a component, for paths to its root and from it
 
 @dataclass(frozen=True)
 class DirectedSweepOptions(DirectedOptions):
-    """iterations : the largest number of sweeps. known_diameter : the largest finite distance, if known, for the ratio."""
+    """iterations : the largest number of sweeps. known_diameter : the largest finite distance, if known, for the
+    ratio."""
 
     iterations: int = 1
     known_diameter: int | float | None = None

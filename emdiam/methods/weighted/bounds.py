@@ -1,8 +1,7 @@
-"""Bounds on the eccentricities of a weighted graph, in which vertices may have heights: kernels, and their arrays.
+"""Bounds on the eccentricities of a weighted graph whose vertices may have heights: kernels, and their arrays.
 
 The length of a pair is h(x) + d(x, y) + h(y), with the heights h. A search has one source in each of some components,
-so that many small ones cost no more than one; what it finds is folded into the bounds of all vertices.
-Bytes a vertex: 20, and the heights.
+so that many small components cost no more than one. Its result is folded into the bounds of all vertices.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ NEVER = np.int64(1) << 62
 
 
 class LengthBounds:
-    """upper, lower : int64[n_vertices], in units; NEVER and 0 where no search has come. heights : int64 or
-    uint32[n_vertices]. n_open : int64[components], vertices of each that are open."""
+    """upper, lower : int64[n_vertices], in units; NEVER and 0 at vertices that no search has reached. heights : int64
+    or uint32[n_vertices]. n_open : int64[components], number of open vertices of each."""
 
     def __init__(self, parts: WeightedComponents, heights: np.ndarray | None) -> None:
         n = len(parts.component)
@@ -27,12 +26,12 @@ class LengthBounds:
         self.heights = np.zeros(n, np.uint32) if heights is None else heights
 
     def fold(self, distances: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Take a search from `sources` (int64[components], -1: none) into account.
+        """Fold a search from `sources` (int64[components], -1: none) into the bounds.
 
         Returns
         -------
-        far : int64[components], the vertex farthest from each source, -1 where there is no other.
-        lengths : int64[components], of these pairs, -1 where there is none.
+        far : int64[components], the vertex farthest from each source, -1 if there is no other.
+        lengths : int64[components], lengths of these pairs, -1 without a pair.
         """
         reach, far, value = (np.empty(len(sources), np.int64) for _ in range(3))
         shared = distances, unreached(distances.dtype), self.heights, self.component, sources
@@ -41,24 +40,24 @@ class LengthBounds:
         return far, np.where(far >= 0, value + self.heights[sources], -1)
 
     def count(self, limit: int, active: np.ndarray) -> None:
-        """Count the open vertices, those of upper bounds above `limit`, of the active components (bool[components])."""
+        """Count the open vertices (with upper bounds above `limit`) of the active components (bool[components])."""
         count_open(self.upper, limit, self.component, self.n_open)
         self.n_open[~active] = 0
 
     def central(self) -> np.ndarray:
-        """int64[components], the vertex of the smallest lower bound that was no source, -1 where there is none."""
+        """int64[components], the vertex of smallest lower bound that was not a source, -1 if there is none."""
         centre = np.empty(len(self.n_open), np.int64)
         most_central(self.lower, self.component, centre)
         return centre
 
     def next_open(self, limit: int, central: bool) -> np.ndarray:
-        """int64[components], see choose_open; -1 of components that are not open."""
+        """int64[components], see choose_open; -1 for components without an open vertex."""
         chosen = np.full(len(self.n_open), -1, np.int64)
         choose_open(self.upper, self.lower, limit, self.component, central, chosen)
         return chosen
 
     def middle(self, one: np.ndarray, other: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """int64[components], see halfway; one, other : distances from the first and the second `ends`,
+        """int64[components], see halfway. one, other : distances from the first and from the second `ends`,
         int64[components, 2]."""
         wide, middle = np.result_type(one, other), np.empty(len(ends), np.int64)
         halfway(_widened(one, wide), _widened(other, wide), unreached(wide), self.heights, self.component, ends,
@@ -67,7 +66,7 @@ class LengthBounds:
 
 
 def _widened(column: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Distances in `dtype`, the largest value still the largest."""
+    """Distances in `dtype`; the largest value stays the largest."""
     if column.dtype == dtype:
         return column
     wide = column.astype(dtype)
@@ -95,8 +94,8 @@ def farthest_of(dist, none, heights, component, sources, reach, far, value):
 
 @kernel
 def fold_column(dist, none, heights, component, sources, reach, upper, lower):
-    """Lower upper[v] to h(v) + d(v) + reach, 0 for a source (its farthest vertex is known); raise
-    lower[v], at least the largest d + h from v, to the two differences, NEVER for a source."""
+    """Lower upper[v] to h(v) + d(v) + reach, 0 for a source (its farthest vertex is known). Raise
+    lower[v], which bounds the largest d + h from v, to the two differences, NEVER for a source."""
     for v in range(len(dist)):
         if dist[v] != none:
             c = component[v]
@@ -129,8 +128,8 @@ def most_central(lower, component, centre):
 
 @kernel
 def halfway(one, other, none, heights, component, ends, lower, middle):
-    """middle[c] = vertex, no source yet, on a shortest path between ends[c, 0] and ends[c, 1] that has
-    both ends, heights included, as equally far as can be; ties by `lower`, then smallest; or -1.
+    """middle[c] = a vertex, not yet a source, on a shortest path between ends[c, 0] and ends[c, 1] whose distances to
+    both ends, with their heights, are as equal as possible; ties by `lower`, then the smallest; or -1.
 
     one, other : distances from the first and from the second ends. ends : int64[n_components, 2].
     """
@@ -152,8 +151,9 @@ def halfway(one, other, none, heights, component, ends, lower, middle):
 
 @kernel
 def choose_open(upper, lower, limit, component, central, chosen):
-    """chosen[c] = of the vertices of component c with upper > limit, the one with the smallest lower bound (`central`),
-    or with the largest upper one; ties by the other, then the smallest; -1 stays where there is none."""
+    """chosen[c] = among the vertices of component c with upper > limit, the one with the smallest lower bound
+    (`central`) or with the largest upper bound; ties by the other bound, then the smallest vertex. Unchanged (-1) if
+    there is none."""
     for v in range(len(upper)):
         if upper[v] <= limit or lower[v] == NEVER:
             continue
@@ -170,8 +170,8 @@ def choose_open(upper, lower, limit, component, central, chosen):
 
 @kernel
 def least_open(lower, upper, component, chosen, least):
-    """chosen[c] = of the vertices of component c with lower < upper the one with the smallest lower bound; ties by the
-    upper one, then the smallest; -1 if there is none. least[c] = the smallest upper bound of all vertices of c."""
+    """chosen[c] = among the vertices of component c with lower < upper, the one with the smallest lower bound; ties by
+    the upper bound, then the smallest vertex; -1 if there is none. least[c] = the smallest upper bound in c."""
     chosen[:] = -1
     least[:] = NEVER
     for v in range(len(lower)):

@@ -1,27 +1,27 @@
-"""Bounds on the diameter of a weighted graph by clusters: the graph of clusters is small, and its diameter exact.
+"""Bounds on the diameter of a weighted graph by clusters: the graph of clusters is small, so its diameter is exact.
 
-1. A sweep (sweep.py): a lower bound, and an upper one.
-2. Clusters grow. Their graph has an edge between two clusters where an edge (u, v) joins them, of the least
-   length(u) + w(u, v) + length(v), with the lengths of the paths to the masters.
+1. A sweep (sweep.py): a lower and an upper bound.
+2. Clusters grow. Their graph has an edge between two clusters if an edge (u, v) joins them, with the least
+   length(u) + w(u, v) + length(v), where lengths are of the paths to the masters.
 3. With the radius r of a cluster, the largest length in it, d(x, y) <= r(x) + d(C(x), C(y)) + r(y), and d(x, y) <= 2 r
-   in the same cluster. The largest of both, over all pairs, is proved by pivots (pivots.py) with r for heights, or
-   bounded where they take more than MOST_SEARCHES. It is the upper bound, and the estimate; the paper adds twice the
+   in the same cluster. The largest of both, over all pairs, is proved by pivots (pivots.py) with r as heights, or
+   bounded if they take more than MOST_SEARCHES. It is the upper bound, and the estimate; the paper adds twice the
    largest radius to the diameter of the graph of clusters.
-4. A sweep from the vertex that is farthest from its master in a cluster of the pair that has it.
+4. A sweep from the vertex farthest from its master, in a cluster of the longest pair.
 
 Bytes: a vertex 64 while clusters grow, an edge between clusters 24, and 170 while their graph is made.
 Source: Ceccarello, Pietracaprina, Pucci and Upfal (2016), CL-DIAM.
 
-Clusters of a weighted graph that grow by Delta: the master of every vertex, and a path to it.
+Growth of clusters of a weighted graph by Delta: it gives the master of every vertex, and a path to it.
 
-In a stage so many masters are drawn from the vertices without a cluster, and all clusters grow from their borders: a
+Each stage draws masters from the vertices without a cluster, and all clusters grow from their borders: a
 vertex joins at the smallest distance from a border, as if clusters were single vertices, up to Delta. While less than
-half of what was free has joined, Delta is doubled. At the end, when no more are free than a stage draws masters, each
-of them is a master. The first stage has a master in every component too.
+half of the free vertices have joined, Delta is doubled. At the end, when no more are free than a stage draws, each
+of them is a master. The first stage also has a master in every component.
 
-The length of the path by which a vertex joined, through its cluster to the master, is kept: it is a length in the
-graph, so what is concluded from it is proved, though it may not be the distance. A stage is one search from all
-vertices that have a cluster, of which those within Delta join, so that the arcs may lie anywhere.
+The length of the path by which a vertex joined, through its cluster to the master, is stored. It is a length in the
+graph, so conclusions from it are proved, though it may not be the distance. A stage is one search from all
+vertices with a cluster, and vertices within Delta join. So the arcs may be in RAM or elsewhere.
 Work: a search and a forest of its paths for each stage. Bytes a vertex: 64.
 Source: Ceccarello, Pietracaprina, Pucci and Upfal, "A practical parallel algorithm for diameter approximation of
 massive weighted graphs" (2016), CLUSTER.
@@ -56,7 +56,7 @@ STATE_BYTES = 64
 @dataclass(frozen=True)
 class Clusters:
     """masters : int64[k], ascending. cluster : int64[n_vertices], number of the master of each vertex. lengths : of
-    the paths to the masters, [n_vertices] as distances are. stages : of growing. delta : the last one."""
+    the paths to the masters, [n_vertices], dtype of distances. stages : of growing. delta : the last one."""
 
     masters: np.ndarray
     cluster: np.ndarray
@@ -66,7 +66,7 @@ class Clusters:
 
 
 def masters_a_stage(count: int, n_vertices: int) -> int:
-    """Masters that each stage draws, so that there are about `count` in the end: stages halve what is free."""
+    """Number of masters that each stage draws for a total of about `count`: stages halve the free vertices."""
     stages = 1 + math.log2(max(1.0, n_vertices / count))
     return max(1, round(count / stages))
 
@@ -98,7 +98,8 @@ def grow(arcs: Arcs, parts: WeightedComponents, count: int, seed: int) -> Cluste
 
 
 def _half(reach: np.ndarray, joined: int, delta: float) -> float:
-    """Delta, doubled until half of the vertices at these distances have joined, or all that can. joined : of them."""
+    """Delta, doubled until half of the vertices at these distances have joined, or all that can. joined : number that
+    have joined already."""
     far = np.sort(reach[reach != unreached(reach.dtype)])
     while joined < len(far) and 2 * joined < len(reach):
         delta = max(delta, float(far[joined]))
@@ -110,9 +111,9 @@ def _half(reach: np.ndarray, joined: int, delta: float) -> float:
 
 @kernel
 def join(before, reach, limit, none, owner, lengths):
-    """Give every vertex within `limit` the owner of the root of its tree, and the length to it.
+    """Assign every vertex within `limit` to the owner of the root of its tree, and set its length.
 
-    before : int64[n], the vertex before each, -1 of roots, which have owners; those of the trees are lost."""
+    before : int64[n], the vertex before each, -1 for roots, which have owners; paths of the trees are overwritten."""
     for v in range(len(before)):
         if owner[v] >= 0 or reach[v] == none or reach[v] > limit:
             continue
@@ -129,9 +130,9 @@ def join(before, reach, limit, none, owner, lengths):
 
 
 EDGE_BYTES = 170
-# Of "auto": a master for so many vertices, and no more than so many.
+# For "auto": one master for this number of vertices, and the largest number of masters.
 _SHARE, _MOST = 16, 100_000
-# In the graph of clusters, at most.
+# Largest number of searches in the graph of clusters.
 MOST_SEARCHES = 64
 
 
@@ -144,7 +145,7 @@ class Quotient:
 
 
 class EnoughSearches(Exception):
-    """A graph of clusters would take more searches than are worth it; its bounds hold all the same."""
+    """The graph of clusters would take too many searches; its bounds are valid all the same."""
 
 
 class LimitedPivots(WeightedPivots):
@@ -158,9 +159,9 @@ class LimitedPivots(WeightedPivots):
 
 
 class WeightedClusters(WeightedSweep):
-    """One run; its bounds hold at any time. masters : how many there are to be, about; or_fewer : or fewer where their
-    graph does not fit. seed : of their choice. room : bytes for the graph of clusters. clusters, quotient : None before
-    they are made."""
+    """One run; its bounds are valid at any time. masters : about the number wanted. or_fewer : whether to take fewer if
+    their graph does not fit. seed : of their choice. room : bytes for the graph of clusters. clusters, quotient : None
+    before they are made."""
 
     name: ClassVar[str] = "clusters"
     vertex_bytes = STATE_BYTES
@@ -185,7 +186,7 @@ class WeightedClusters(WeightedSweep):
         try:
             self.quotient = self._condensed()
         except SumsTooLongError:
-            # Of weights that were rounded down: lengths from master to master may be longer than any distance.
+            # If weights were rounded down, lengths from master to master may exceed any distance.
             if not metric.units.rounded:
                 raise
             return
@@ -202,7 +203,7 @@ class WeightedClusters(WeightedSweep):
         self.sweep_from(starts)
 
     def _condensed(self) -> Quotient:
-        """The graph of clusters, of fewer ones where it does not fit and they may be. Raises BudgetError."""
+        """The graph of clusters; of fewer clusters if it does not fit and or_fewer is set. Raises BudgetError."""
         while True:
             self.clusters = grow(self.metric.arcs, self.parts, self.masters, self.seed)
             try:
@@ -247,8 +248,8 @@ class WeightedClusters(WeightedSweep):
 
 
 def quotient_of(arcs: Arcs, units: Units, clusters: Clusters, room: int) -> Quotient:
-    """The graph of these clusters. Raises BudgetError if it may take more than `room` bytes, InputError for sums that
-    are not exact."""
+    """The graph of these clusters. Raises BudgetError if it may take more than `room` bytes, InputError if sums are
+    not exact."""
     count = sum(count_between(piece.first, piece.offsets, piece.heads, clusters.cluster) for piece in arcs.pieces())
     missing = EDGE_BYTES * count - room
     if missing > 0:
@@ -265,13 +266,13 @@ def quotient_of(arcs: Arcs, units: Units, clusters: Clusters, room: int) -> Quot
 
 
 def _narrowed(values: np.ndarray) -> np.ndarray:
-    """Numbers in units as int64 where they do not fit uint32."""
+    """Numbers in units, as int64 if they do not fit uint32."""
     return values if values.dtype == np.uint32 else values.astype(np.int64)
 
 
 @kernel
 def count_between(first, offsets, heads, cluster):
-    """Edges between two clusters, each counted once."""
+    """Number of edges between two clusters, each counted once."""
     count = 0
     for i in range(len(offsets) - 1):
         for p in range(offsets[i], offsets[i + 1]):
@@ -281,8 +282,8 @@ def count_between(first, offsets, heads, cluster):
 
 @kernel
 def list_between(first, offsets, heads, costs, cluster, lengths, ends, weights, at):
-    """Their clusters in ends, int64[2, k], and the lengths from master to master along them in weights, [k], from `at`
-    on; where they end."""
+    """List these edges from `at` on: their clusters in ends, int64[2, k], and the lengths from master to master along
+    them in weights, [k]. Returns the end of the list."""
     for i in range(len(offsets) - 1):
         v = first + i
         for p in range(offsets[i], offsets[i + 1]):

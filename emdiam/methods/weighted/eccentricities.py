@@ -1,12 +1,12 @@
 """All eccentricities of a weighted graph by bounds: searches from some vertices settle all others.
 
 After a search from s every vertex v of its component has max(d, ecc(s) - d) <= ecc(v) <= d + ecc(s), with d = d(v, s);
-v is open while its bounds differ. The next source is the open vertex with the smallest lower bound, of which no other
-vertex proves the upper bound once lower bounds are tight; where a source turns out to have a larger eccentricity than
-its lower bound was, the vertex farthest from it is a source too, so that they are. Why that is, and by whom:
-docs/algorithms/eccentricities.md, which has it without weights.
+v is open while its bounds differ. The next source is the open vertex with the smallest lower bound: once lower bounds
+are tight, no other vertex proves its upper bound. If the eccentricity of a source exceeds its lower bound, the vertex
+farthest from it becomes a source too, which makes lower bounds tight. For the reasons and the authors, without weights,
+see docs/algorithms/eccentricities.md.
 
-Passes: one search a source, of which there is one in each component that is open. Bytes a vertex: 29.
+Passes: one search a source; each search has one source in every open component. Bytes a vertex: 29.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from .result import WeightedEccentricities
 from .search import WeightedSearch
 from .units import Units
 
-# Entries of a histogram, at most: of more eccentricities it has ranges.
+# The most entries of a histogram; with more eccentricities it has ranges.
 MOST_RANGES = 24
 
 
 class EccentricitySearch(WeightedSearch):
-    """One run for all eccentricities, or radius or centre of the component with the most vertices alone. Bounds are
-    alike where the eccentricity is known; of sources both are the eccentricity."""
+    """One run for all eccentricities, or only for radius or centre of the component with the most vertices. Bounds are
+    equal if the eccentricity is known, and for sources."""
 
     name: ClassVar[str] = "eccentricities"
     result_type = WeightedEccentricities
@@ -54,7 +54,7 @@ class EccentricitySearch(WeightedSearch):
         self._whole = False
 
     def solve(self) -> None:
-        """Settle all vertices, or what is asked for."""
+        """Settle all vertices, or the wanted part."""
         if self.what == ALL:
             super().solve()
         elif self.activate(np.arange(len(self.parts.roots)) == self.parts.largest):
@@ -62,7 +62,7 @@ class EccentricitySearch(WeightedSearch):
         self._whole = True
 
     def close(self, first: list[np.ndarray]) -> None:
-        """Search until nothing of the active components is open, or matters."""
+        """Search until no vertex of the active components is open, or matters."""
         c, far = len(self.parts.roots), first.pop()
         first.clear()
         sources, least = np.empty(c, np.int64), np.empty(c, np.int64)
@@ -74,14 +74,14 @@ class EccentricitySearch(WeightedSearch):
             if self._enough(sources, least):
                 return
             self._earlier_instead(sources)
-            # Also one whose eccentricity is known: the others' bounds are not those that it would give them.
+            # Also from a vertex of known eccentricity: other bounds are not those that its search would give.
             again = (sources >= 0) & (farthest >= 0) & ~self._source[farthest]
             chosen = np.where(again, farthest, sources)
             before = self.lower[chosen]
             _, far = self.search(chosen)
 
     def _earlier_instead(self, sources: np.ndarray) -> None:
-        """Have sources of an earlier proof in the place of others whose lower bounds are about as small."""
+        """Replace sources by those of an earlier proof whose lower bounds are about as small."""
         waiting = self.earlier.sources[self.earlier.waits]
         waiting = waiting[self.lower[waiting] < self.above[waiting]]
         component = self.parts.component[waiting]
@@ -92,7 +92,7 @@ class EccentricitySearch(WeightedSearch):
                 sources[c] = best
 
     def search(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """As every search; the eccentricities of the sources are known then."""
+        """As every search; also sets the eccentricities of the sources."""
         distances, far = super().search(sources)
         at, to = sources[sources >= 0], far[sources >= 0]
         self.lower[at] = self.above[at] = distances[to]
@@ -100,10 +100,10 @@ class EccentricitySearch(WeightedSearch):
         return distances, far
 
     def count(self) -> None:
-        """Nothing: what is open is counted with the next sources."""
+        """Do nothing: open vertices are counted with the choice of the next sources."""
 
     def _enough(self, sources: np.ndarray, least: np.ndarray) -> bool:
-        """Whether no vertex that is open matters. sources : those with the smallest lower bounds. least : the smallest
+        """Whether no open vertex matters. sources : those with the smallest lower bounds. least : the smallest
         upper bound of each component."""
         source = int(sources[self.parts.largest])
         if self.what == ALL or source < 0:
@@ -112,8 +112,8 @@ class EccentricitySearch(WeightedSearch):
         return lower >= radius if self.what == RADIUS else lower > radius
 
     def intervals(self) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds on all eccentricities of the graph, int64[n_vertices] each, in units. Where no search has come, the
-        upper one is that of a path with every vertex of the component."""
+        """Bounds on all eccentricities of the graph, int64[n_vertices] each, in units. At vertices that no search has
+        reached, the upper bound is that of a path with every vertex of the component."""
         none, upper, steps = self.above == NEVER, self.above, self.parts.sizes[self.parts.component] - 1
         if none.any():
             weight, upper = self.metric.largest_weight, self.above.copy()
@@ -124,8 +124,8 @@ class EccentricitySearch(WeightedSearch):
 
     # -- the answer -----------------------------------------------------------------------------
     def check(self) -> Witness | None:
-        """The witness of the diameter, if that is asked for. Searches again from a vertex of the smallest eccentricity
-        of the largest component. Raises EmdiamError if it has another one (a fault of ours)."""
+        """The witness of the diameter, if wanted. Searches again from a vertex of the smallest eccentricity
+        of the largest component. Raises EmdiamError if its eccentricity differs (a fault of emdiam)."""
         self.tick("verify")
         witness = self.metric.check(self) if self.what == ALL else None
         vertices = np.flatnonzero(self.parts.component == self.parts.largest)
@@ -159,12 +159,12 @@ class EccentricitySearch(WeightedSearch):
                 "unresolved": len(lower) - int(np.count_nonzero(proved)), "sources": self.n_sources}
 
     def conclude(self, result: WeightedEccentricities) -> None:
-        """See MethodRun; exact says whether what was asked for is proved."""
+        """See MethodRun; `exact` says whether all that was wanted is proved."""
         super().conclude(result)
         result.exact = self._whole and not self.metric.units.rounded
 
     def write(self, file: Path) -> None:
-        """Write the table of eccentricities. Raises InputError where it cannot be."""
+        """Write the table of eccentricities. Raises InputError if it cannot be written."""
         units, store, (lower, upper) = self.metric.units, self.metric.store, self.intervals()
         assert store is not None, "a table has ids"
         write_table(file, store, ((start, units.lengths(low), self.metric.lengths(high))
@@ -193,8 +193,8 @@ def histogram(values: np.ndarray, units: Units) -> tuple[dict[Number, int], Any]
 
 
 def round_width(span: float, whole: bool) -> Any:
-    """The smallest of 1, 2 and 5 times a power of ten of which fewer than MOST_RANGES cover the span; at least 1 where
-    numbers are whole."""
+    """The smallest of 1, 2 and 5 times a power of ten such that fewer than MOST_RANGES ranges cover the span; at least
+    1 if numbers are whole."""
     least = span / (MOST_RANGES - 1)
     power = math.floor(math.log10(least))
     if whole and power < 0:
@@ -205,8 +205,8 @@ def round_width(span: float, whole: bool) -> Any:
 
 def of_largest(lower: np.ndarray, upper: np.ndarray, vertices: np.ndarray, units: Units, store: Store,
                most: int | None) -> dict[str, Any]:
-    """radius, center and periphery of the component of these vertices (int64[k], ascending), None where not proved.
-    lower, upper : bounds on all eccentricities, in units. most : vertices that are named; None: all."""
+    """radius, center and periphery of the component of these vertices (int64[k], ascending), None if not proved.
+    lower, upper : bounds on all eccentricities, in units. most : number of vertices that are named; None: all."""
     lower, upper = lower[vertices], upper[vertices]
     is_open = lower < upper
     radius, diameter = int(lower.min()), int(upper.max())

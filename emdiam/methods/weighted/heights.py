@@ -1,6 +1,6 @@
 """The exact diameter of a condensed graph whose vertices have heights, by pivots along weights (pivots.py).
 
-Searches: 3 to some tens; where they, or the memory for columns, come to an end, the open pairs bound it.
+Searches: 3 to some tens. If these, or the memory for columns, are used up, the open pairs bound the diameter.
 Bytes a vertex: 52, and 12 a pivot and candidate, within `most_bytes`.
 """
 
@@ -24,7 +24,7 @@ STATE_BYTES = 52
 
 @dataclass(frozen=True)
 class HeightLimits:
-    """most_traversals : searches, at least 1. most_bytes : of RAM beside the arcs and their search."""
+    """most_traversals : limit of searches, at least 1. most_bytes : RAM beside the arcs and their search."""
 
     most_traversals: int = 64
     most_bytes: int = 1 << 30
@@ -32,8 +32,8 @@ class HeightLimits:
 
 @dataclass(frozen=True)
 class HeightDiameter:
-    """lower <= D <= upper, both proved; equal if D was found. traversals : searches. ends : a pair that
-    has `lower`, (-1, -1) if no component has two vertices (D is 0 then)."""
+    """lower <= D <= upper, both proved; equal if D was found. traversals : searches. ends : a pair of length `lower`,
+    (-1, -1) if no component has two vertices (then D is 0)."""
 
     lower: int
     upper: int
@@ -46,7 +46,7 @@ def height_diameter(
 ) -> HeightDiameter:
     """D, or bounds on it if `limits` come first.
 
-    heights : uint32[n_vertices]. labels : int64[n_vertices], the smallest vertex of the component of each, if it is
+    heights : uint32[n_vertices]. labels : int64[n_vertices], the smallest vertex of each vertex's component, if
     known. Raises BudgetError if the bounds and a few columns do not fit limits.most_bytes.
     """
     limits = limits or HeightLimits()
@@ -66,23 +66,23 @@ def height_diameter(
 
 
 def least_bytes(n_vertices: int) -> int:
-    """Bytes that height_diameter needs at least for so many vertices."""
+    """The least bytes that height_diameter needs for n_vertices vertices."""
     return n_vertices * (STATE_BYTES + BOX_COPIES * SWEEPS * 4)
 
 
 class _CondensedMetric(WeightMetric):
-    """Lengths in a condensed graph: whole numbers, of which 64 bits hold any sum."""
+    """Lengths in a condensed graph: whole numbers, whose sums always fit 64 bits."""
 
     def __init__(self, arcs: Arcs, labels: np.ndarray | None) -> None:
         super().__init__(arcs, Units())
         self._labels = labels
 
     def in_units(self, distances: np.ndarray, relaxed: int) -> np.ndarray:
-        """See WeightMetric; as they are found."""
+        """See WeightMetric; unchanged."""
         return distances
 
     def components(self, start: int = 0) -> WeightedComponents:
-        """See WeightMetric; by labels that are known."""
+        """See WeightMetric; from the labels, if known."""
         if self._labels is None:
             return components_of(self.arcs)
         is_root = self._labels == np.arange(self.n_vertices)
@@ -103,13 +103,13 @@ class HeightPivots(WeightedPivots):
         self._most = limits.most_traversals
 
     def solve(self) -> None:
-        """All components at once."""
+        """Solve all components at once."""
         if self.activate(~self._closed):
             self.close(list(self.search(self.starts())))
         self._closed |= self._active
 
     def tick(self, phase: str) -> None:
-        """See MethodRun; bounds are not told."""
+        """See MethodRun; bounds are not reported."""
         self.metric.tick(phase)
 
     def may_search(self) -> bool:
@@ -117,13 +117,13 @@ class HeightPivots(WeightedPivots):
         return self.stages.bfs < self._most
 
     def _take(self, candidates: HeightCandidates, columns: list[np.ndarray]) -> bool:
-        """Those that have room: a pivot without a column still settles vertices."""
+        """Add the columns that have room: a pivot without a column still settles vertices."""
         for column in columns:
             candidates.add(column)
         return True
 
     def _refine(self, candidates: HeightCandidates, ends: np.ndarray) -> bool:
-        """As far as the limit allows."""
+        """See WeightedPivots; as far as the limit allows."""
         columns = []
         for side in (0, 1):
             if self.may_search():

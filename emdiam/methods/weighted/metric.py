@@ -1,9 +1,9 @@
-"""Distances as sums of weights, along the arcs of a graph without directions, wherever they lie.
+"""Distances as sums of weights, along the arcs of a graph without directions, in RAM or elsewhere.
 
 A longest pair is checked by a search from its first end
-that shares nothing with others before: no arc leads to a vertex in less than its distance, so that none is too large;
-and along a path that is added up again, edge by edge, the weights sum up to that of the second end, so that it is not
-too small.
+that shares nothing with earlier searches. No arc leads to a vertex in less than its distance, so no distance is too
+large. And along a path, the weights are summed again, edge by edge, to the distance of the second end, so that it is
+not too small.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from .units import Units, exact_exponent, round_down, units_of
 
 
 class WeightMetric(Metric):
-    """arcs : of at least one vertex. units : of lengths. parts : components. run : whose bounds are told. store : of
-    the ids of a witness."""
+    """arcs : of at least one vertex. units : of lengths. parts : components. run : the run whose bounds are reported.
+    store : for the ids of a witness."""
 
     def __init__(self, arcs: Arcs, units: Units | None = None, listener: Listener = silent,
                  store: Store | None = None) -> None:
@@ -43,12 +43,12 @@ class WeightMetric(Metric):
 
     @property
     def search(self) -> Callable[..., Any]:
-        """Distances of every vertex from the nearest of some, and arcs relaxed, for in_units; see Arcs.nearest."""
+        """Distances of every vertex from the nearest source, and arcs relaxed, for in_units; see Arcs.nearest."""
         return self.arcs.nearest
 
     def in_units(self, distances: np.ndarray, relaxed: int) -> np.ndarray:
-        """What a search has found, which is counted; in units, the largest value without a path. Raises
-        SumsTooLongError for sums that are not exact."""
+        """The distances found by a search, in units, the largest value without a path; counts its work. Raises
+        SumsTooLongError if sums are not exact."""
         self._relaxed += relaxed
         return self.units.counted(distances)
 
@@ -58,46 +58,46 @@ class WeightMetric(Metric):
         return self.components()
 
     def components(self, start: int = 0) -> WeightedComponents:
-        """By one pass."""
+        """The components, by one pass."""
         return components_of(self.arcs)
 
     def round_down(self) -> None:
-        """Begin again along weights that are rounded down, so that all sums are exact."""
+        """Restart with weights that are rounded down, so that all sums are exact."""
         with timed(self.seconds, "round"):
             self.units = round_down(self.arcs, exact_exponent(self.arcs, self.parts.roots))
         self._relaxed = 0
 
     def fields(self) -> dict[str, Any]:
-        """See Metric: what the weights are."""
+        """See Metric: dtype and name of the weights."""
         if self.store is None:
             return {}
         weights = self.store.record.weights
         return {"weights": None if weights is None else weights.dtype, "weight": self.store.record.weight_name}
 
     def facts(self) -> dict[str, Any]:
-        """See Metric: what was rounded."""
+        """See Metric: the rounding."""
         rounded = {"rounded_to": 2.0**self.units.exponent} if self.units.rounded else {}
         return rounded if self.store is None else {**rounded, **self.store.record.rounded_weights}
 
     def number(self, length: int) -> Any:
-        """See Metric; of a bound that is cut off (most), that of a path with every vertex."""
+        """See Metric; a bound that was cut (see most) becomes that of a path with every vertex."""
         return self.units.length(length) if length < NEVER else self._longest
 
     def lengths(self, bounds: np.ndarray) -> np.ndarray:
-        """As `number`, of bounds in units, integers[k]."""
+        """As `number`, for bounds in units, integers[k]."""
         found, cut = self.units.lengths(bounds), bounds >= NEVER
         return np.where(cut, self._longest, found) if cut.any() else found
 
     @property
     def _longest(self) -> Any:
-        """More than the length of any path."""
+        """A length above that of any path."""
         units, steps = self.units, max(0, self.n_vertices - 1)
         if units.whole:
             return units.length(steps * int(self.arcs.largest_weight))
         return float(np.nextafter(steps * (float(self.arcs.largest_weight) + 2.0**units.exponent), np.inf))
 
     def proved(self, lower: int, upper: int) -> tuple[int, int]:
-        """See Metric; a path has fewer edges than its component has vertices, each of which has lost less than a
+        """See Metric. A path has fewer edges than its component has vertices, and each has lost less than a
         unit."""
         return lower, upper + (int(self.parts.sizes.max()) - 1 if self.units.rounded else 0)
 
@@ -107,11 +107,11 @@ class WeightMetric(Metric):
 
     @property
     def largest_weight(self) -> int:
-        """Of all arcs, in units; it may be longer than any distance."""
+        """The largest weight of an arc, in units; it may exceed any distance."""
         return min(int(NEVER), self.units.of_weight(self.arcs.largest_weight))
 
     def used(self) -> Counters:
-        """See Metric; what loading has read is among it."""
+        """See Metric; includes the bytes read to load the arcs."""
         return Counters(edges_scanned=self._relaxed, bytes_read=self.arcs.bytes_read)
 
     def beat(self) -> None:
@@ -120,13 +120,13 @@ class WeightMetric(Metric):
             self.run.tick(self._phase)
 
     def tick(self, phase: str, **facts: Any) -> None:
-        """See Metric; a search within it is of that phase."""
+        """See Metric; later searches belong to this phase."""
         self._phase = phase
         lower, upper = self.proved(facts.pop("lower"), facts.pop("upper"))
         self._listener(Event(phase, facts={"lower": self.number(lower), "upper": self.number(upper), **facts}))
 
     def check(self, run: MethodRun) -> Witness | None:
-        """See Metric; its path is written, if that is asked for, and left out of the witness where it is long."""
+        """See Metric; writes the path, if requested, and leaves it out of the witness if it is long."""
         assert self.store is not None, "an answer needs the ids of a store"
         path = checked_path(self.arcs, self.units, run.best)
         kept = len(path) <= LONGEST_KEPT_PATH
@@ -143,8 +143,8 @@ class WeightMetric(Metric):
 
 
 def checked_path(arcs: Arcs, units: Units, longest: Best) -> list[int]:
-    """The vertices of a shortest path between the ends of the longest distance. Raises EmdiamError if anything does not
-    hold (a fault of ours)."""
+    """The vertices of a shortest path between the ends of the longest distance. Raises EmdiamError if a check fails
+    (a fault of emdiam)."""
     distances = arcs.again(longest.source)
     found = int(units.counted(distances[[longest.target]])[0])
     if found != longest.length:
@@ -160,7 +160,7 @@ def checked_path(arcs: Arcs, units: Units, longest: Best) -> list[int]:
 
 
 def _path(before: np.ndarray, longest: Best) -> list[int]:
-    """From the second end as far back as it goes, in the order from the first one."""
+    """The path from the second end back as far as possible, in the order from the first end."""
     path = [longest.target]
     while path[-1] != longest.source and len(path) <= len(before) and before[path[-1]] >= 0:
         path.append(int(before[path[-1]]))
@@ -169,7 +169,7 @@ def _path(before: np.ndarray, longest: Best) -> list[int]:
 
 
 def _length(arcs: Arcs, path: list[int]) -> int | float:
-    """The weights along a path, added up; -1 if it has an edge that there is not."""
+    """The sum of the weights along a path; -1 if it has an edge that does not exist."""
     after = np.full(arcs.n_vertices, -1, np.int64)
     after[path[:-1]] = path[1:]
     weights = np.full(arcs.n_vertices, unreached(arcs.distance_dtype), arcs.distance_dtype)
@@ -179,8 +179,8 @@ def _length(arcs: Arcs, path: list[int]) -> int | float:
 
 @kernel
 def first_shorter(first, offsets, heads, costs, distances, none):
-    """The first vertex with an arc to one whose distance is larger than by its weight, -1 if there is none; an arc
-    from a vertex that is reached to one that is not is such an arc."""
+    """The first vertex with an arc to a vertex whose distance is larger by more than its weight, -1 if there is none;
+    an arc from a reached vertex to an unreached one also counts."""
     for i in range(len(offsets) - 1):
         v = first + i
         if distances[v] == none:
@@ -193,7 +193,7 @@ def first_shorter(first, offsets, heads, costs, distances, none):
 
 @kernel
 def weigh_path(first, offsets, heads, costs, after, weights):
-    """weights[v] = that of the arc from v to after[v], where that is 0 or more; how many there are in this piece."""
+    """weights[v] = weight of the arc from v to after[v], if that is 0 or more; returns their number in this piece."""
     found = 0
     for i in range(len(offsets) - 1):
         v = first + i

@@ -1,10 +1,10 @@
 """Exact diameter of a weighted graph by pivot certificates: few searches, and a proof that can be checked again.
 
-As `pivots` on graphs without weights (methods/exact/pivots.py), with lengths of paths for numbers of edges: for pivots
-p_i at distances d_i, a vertex is settled if min_i d_i(v) + ecc(p_i) <= L, and the diameter is L when every pair x != y
-of vertices that are not has min_i d_i(x) + d_i(y) <= L. Rounds: both ends of the worst pair of every open component,
-and the middle of a shortest path between them. Where memory has no room for the columns of the candidates, bounds alone
-go on (search.py).
+As `pivots` on graphs without weights (methods/exact/pivots.py), with lengths of paths in place of numbers of edges: for
+pivots p_i with distances d_i, a vertex is settled if min_i d_i(v) + ecc(p_i) <= L, and the diameter is L when every
+pair x != y of unsettled vertices has min_i d_i(x) + d_i(y) <= L. Rounds: both ends of the worst pair of every open
+component, and the middle of a shortest path between them. If memory has no room for the columns of the candidates, the
+run continues with bounds alone (search.py).
 Passes: one search a pivot. Bytes a vertex: 28, and 24 for the columns of the sweeps; 12 a pivot and candidate.
 """
 
@@ -31,7 +31,7 @@ class WeightedPivots(WeightedBounding):
     pair_bound = 0
 
     def close(self, first: list[np.ndarray]) -> None:
-        """Sweeps; then certificates and rounds until nothing is open, or no more may be searched."""
+        """Sweeps; then certificates and rounds until no pair is open, or until no more searches are allowed."""
         sources, columns, begin = first.pop(), first, self._first_sources
         while True:
             self._still_ends(begin, columns[-1])
@@ -62,7 +62,7 @@ class WeightedPivots(WeightedBounding):
         return True
 
     def open_ends(self, candidates: HeightCandidates) -> np.ndarray | None:
-        """The pair to look at in each open component, int64[components, 2], -1: none; None where nothing is open."""
+        """The pair to search from in each open component, int64[components, 2], -1: none; None if no pair is open."""
         pairs = candidates.certify(self.bounds.upper, self.best.length, lambda: self.tick("search"))
         self.pair_bound = max((pair.bound for pair in pairs), default=0)
         ends = np.full((len(self.parts.roots), 2), -1, np.int64)
@@ -71,7 +71,7 @@ class WeightedPivots(WeightedBounding):
         return ends if pairs else None
 
     def _take(self, candidates: HeightCandidates, columns: list[np.ndarray]) -> bool:
-        """Give the candidates the columns, which are given up one by one; False where there is no room."""
+        """Move the columns to the candidates, one by one; False if there is no room."""
         while columns:
             column = columns.pop()
             if not candidates.add(column):
@@ -81,7 +81,7 @@ class WeightedPivots(WeightedBounding):
         return True
 
     def _refine(self, candidates: HeightCandidates, ends: np.ndarray) -> bool:
-        """Search from both `ends`, and from the middle between them; False where there is no room for their columns."""
+        """Search from both `ends`, and from the middle between them; False if there is no room for their columns."""
         one, other = (self.search(ends[:, side].copy())[0] for side in (0, 1))
         middle = self.bounds.middle(one, other, ends)
         if not self._take(candidates, [one, other]):
@@ -90,7 +90,7 @@ class WeightedPivots(WeightedBounding):
 
     # -- an earlier proof -----------------------------------------------------------------------
     def starts(self) -> np.ndarray:
-        """As of all; of components with both ends of a pair of an earlier proof, the first of these."""
+        """As in all methods; in components with both ends of a pair of an earlier proof, the first of these."""
         starts, component = super().starts(), self.parts.component
         self.warm = np.zeros(len(starts), np.bool_)
         inside = component[self.earlier.sources]
@@ -103,19 +103,19 @@ class WeightedPivots(WeightedBounding):
         return starts
 
     def _still_ends(self, sources: np.ndarray, distances: np.ndarray) -> None:
-        """Note the components where the ends of the earlier proof are about as far from each other as before."""
+        """Note the components where the ends of the earlier proof are still about as far apart as before."""
         for c in self.for_pairs:
             if sources[c] >= 0:
                 reach = int(distances[self.parts.component == c].max())
                 self.warm[c] |= self.earlier.are_ends(int(sources[c]), self._gathered(distances), reach)
 
     def _gathered(self, column: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """Of distances those of vertices, int64[k], -1 without a path."""
+        """A function that returns the distances of vertices in this column, int64[k], -1 without a path."""
         none = unreached(column.dtype)
         return lambda vertices: np.where(column[vertices] == none, -1, column[vertices].astype(np.int64))
 
     def _central(self) -> np.ndarray:
-        """A central vertex of every component, one of the earlier proof where that will do."""
+        """A central vertex of every component, from the earlier proof if one of these is good enough."""
         centre, component = self.bounds.central(), self.parts.component
         for c in np.flatnonzero(self.warm & (centre >= 0)).tolist():
             lower = np.where(component == c, self.bounds.lower, -1)
@@ -123,7 +123,7 @@ class WeightedPivots(WeightedBounding):
         return centre
 
     def _earlier_for(self, candidates: HeightCandidates, ends: np.ndarray) -> np.ndarray | None:
-        """The earlier sources that may prove the open pairs, of some components; None where there are none."""
+        """The earlier sources that may prove the open pairs, for some components; None if there are none."""
         chosen = np.full(len(ends), -1, np.int64)
         for c in self.for_pairs if self.warm.any() else ():
             if self.warm[c] and ends[c, 0] >= 0:

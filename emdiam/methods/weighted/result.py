@@ -1,4 +1,4 @@
-"""The results of runs along weights: the names of others, with lengths of the weights' kind."""
+"""The results of runs along weights: fields as in other results, with lengths in the type of the weights."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..result import Result
 @dataclass(repr=False)
 class WeightedResult(Result):
     """As Result, but diameter, diameter_largest_component, diameter_max_component, lower, upper and the length of the
-    witness are sums of weights: whole numbers, or floats where weights are. traversals.bfs : searches of shortest
-    paths. edges_scanned : arcs along which a distance was tried. weights : dtype of the weights in the store; None of
-    a store without, whose edges have the length 1. weight : the name of the column or attribute that they came from;
-    None where there is none."""
+    witness are sums of weights: whole numbers, or floats if weights are. traversals.bfs : searches of shortest
+    paths. edges_scanned : arcs along which a distance was tried. weights : dtype of the weights in the store; None
+    for a store without weights, whose edges have length 1. weight : name of the column or attribute that they came
+    from, or None."""
 
     shown: ClassVar[tuple[str, ...]] = (*Result.shown, "weight", "weights")
 
@@ -28,7 +28,7 @@ class WeightedResult(Result):
 @dataclass(repr=False)
 class WeightedEccentricities(EccentricityResult):
     """As EccentricityResult, but eccentricities, radius and diameters are sums of weights: whole numbers, or floats
-    where weights are. lower_bounds, upper_bounds : int64 or float64[n]. traversals.bfs : searches of shortest paths.
+    if weights are. lower_bounds, upper_bounds : int64 or float64[n]. traversals.bfs : searches of shortest paths.
     weights, weight : as in WeightedResult."""
 
     shown: ClassVar[tuple[str, ...]] = (*EccentricityResult.shown, "weight", "weights")
@@ -40,9 +40,9 @@ class WeightedEccentricities(EccentricityResult):
 
 @dataclass(repr=False)
 class WeightedApproximation(Approximation):
-    """As Approximation, but lengths are sums of weights: whole numbers, or floats where weights are.
+    """As Approximation, but lengths are sums of weights: whole numbers, or floats if weights are.
 
-    max_master_distance : the longest path from a vertex to its master that was kept. max_master_gap : the longest edge
+    max_master_distance : the longest stored path from a vertex to its master. max_master_gap : the longest edge
     of the graph of clusters. rounds : stages of growing. weights, weight : as in WeightedResult."""
 
     shown: ClassVar[tuple[str, ...]] = (*Approximation.shown, "weight", "weights")

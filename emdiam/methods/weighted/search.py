@@ -1,11 +1,11 @@
-"""What the methods along weights share: searches, bounds on all eccentricities, and the components.
+"""The common part of methods along weights: searches, bounds on all eccentricities, and the components.
 
-The component with the most vertices comes first, and alone, because its diameter is told; then all others at once, as
-far as they may hold a longer distance: a search has one source in each component that is still open, so that many small
-ones cost no more than one. A method is a subclass that closes some components.
+The component with the most vertices comes first and alone, because its diameter is reported. Then all others that may
+have a longer distance are done at once: a search has one source in each open component, so that many small components
+cost no more than one. A method is a subclass that closes some components.
 
-With L the longest distance so far, a vertex is open while its upper bound, the smallest d(v, s) + ecc(s) of the sources
-s, is above L. Bytes a vertex: 28, and what the method keeps.
+With L the longest distance so far, a vertex is open while its upper bound, the smallest d(v, s) + ecc(s) over sources
+s, exceeds L. Bytes a vertex: 28, and the data of the method.
 """
 
 from __future__ import annotations
@@ -22,18 +22,17 @@ from .metric import WeightMetric
 from .result import WeightedResult
 
 STATE_BYTES = 28
-# Of a component: its root, size and open vertices, two flags; its starts, ends and middles; six arrays of a search; and
-# the sources of three.
+# For each component: its root, size and number of open vertices, two flags; its starts, ends and middles; six arrays of
+# a search; and the sources of three.
 COMPONENT_BYTES = 26 + 24 + 48 + 36
 
 
 class WeightedSearch(MethodRun):
-    """One run of a method; solve() closes the graph, and bounds hold at any time.
+    """One run of a method; solve() closes the graph, and bounds are valid at any time.
 
     heights : of vertices, see LengthBounds; None: 0. best : over all components. of_largest : its length once the
-    component with the most vertices is closed. vertex_bytes : that a run holds beside searches and bounds.
-    least_room : bytes beside without which it does not run. room : bytes that it may hold of these and more; None: it
-    needs none."""
+    component with the most vertices is closed. vertex_bytes : bytes that a run takes beside searches and bounds.
+    least_room : further bytes that it needs to run. room : limit of these and any more bytes; None: it needs none."""
 
     result_type: type[Result] = WeightedResult
     vertex_bytes: ClassVar[int] = 0
@@ -53,20 +52,20 @@ class WeightedSearch(MethodRun):
         metric.run = self
 
     def begin(self) -> None:
-        """See MethodRun; what loading took is counted, too."""
+        """See MethodRun; also counts the work of loading."""
         super().begin()
         self._before = Counters()
 
-    # -- what a method is -----------------------------------------------------------------------
+    # -- to be defined by subclasses ------------------------------------------------------------
     def close(self, first: list[np.ndarray]) -> None:
-        """Leave no vertex of the active components open but for pairs that are proved. first : what the search from
-        their smallest vertices has found; a method that empties the list frees it."""
+        """Close the active components: no vertex stays open, except in proved pairs. first : the result of the search
+        from their smallest vertices; a method frees it by emptying the list."""
         raise AssertionError("a method closes components")
 
-    # -- what a method uses ---------------------------------------------------------------------
+    # -- for methods ----------------------------------------------------------------------------
     def search(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Distances from `sources`, int64[components], -1: none, in units; and the vertex farthest from each. They are
-        in the bounds then."""
+        """Distances in units from `sources`, int64[components], -1: none; and the vertex farthest from each. Folds them
+        into the bounds."""
         self.tick("search")
         distances = self.metric.in_units(*self.metric.search(sources[sources >= 0]))
         self.stages.bfs += 1
@@ -82,7 +81,7 @@ class WeightedSearch(MethodRun):
         return distances, far
 
     def sources(self) -> np.ndarray:
-        """int64[n_sources]: a component after another as they were searched first, each in the order of searches."""
+        """int64[n_sources]: the components in the order of their first search, each with its sources in order."""
         if not self._searched:
             return np.empty(0, np.int64)
         components, sources = (np.concatenate(arrays) for arrays in zip(*self._searched, strict=True))
@@ -90,16 +89,16 @@ class WeightedSearch(MethodRun):
         return sources[np.argsort(first[which], kind="stable")]
 
     def count(self) -> None:
-        """Count the open vertices of the active components anew."""
+        """Count the open vertices of the active components again."""
         self.bounds.count(self.best.length, self._active)
 
     @property
     def n_open(self) -> np.ndarray:
-        """Open vertices of the active components, int64[components]."""
+        """Number of open vertices of the active components, int64[components]."""
         return self.bounds.n_open
 
     def starts(self) -> np.ndarray:
-        """int64[components]: the smallest vertex of each that is active and open, -1 of others."""
+        """int64[components]: the smallest vertex of each component that is active and open, else -1."""
         return np.where(self.n_open > 1, self.parts.roots, -1)
 
     # -- the whole graph ------------------------------------------------------------------------
@@ -113,8 +112,8 @@ class WeightedSearch(MethodRun):
                 self.of_largest = self.best.length
 
     def activate(self, components: np.ndarray) -> bool:
-        """Have those of these components active that are not closed, bool[components]; whether a vertex of them is
-        open."""
+        """Activate those of these components, bool[components], that are not closed; returns whether they have an open
+        vertex."""
         self._active = components & ~self._closed
         self.bounds.n_open = np.where(self._active, self.parts.sizes, 0)
         return bool((self.n_open > 1).any())
@@ -130,12 +129,12 @@ class WeightedSearch(MethodRun):
         return self.best.length, self._upper_of(np.arange(len(self._closed)) == self.parts.largest)
 
     def _upper_of(self, components: np.ndarray) -> int:
-        """Of the longest distance within these components, in units."""
+        """Upper bound on the longest distance within these components, in units."""
         left = components & ~self._closed
         if not left.any():
             return self.best.length
         within = self.bounds.upper[left[self.parts.component]]
-        # Where nothing was searched, a path has every vertex at most once.
+        # For vertices not yet reached: a path has every vertex at most once.
         steps = int(self.parts.sizes[left].max()) - 1
         most = steps * self.metric.largest_weight + 2 * int(self.bounds.heights.max())
         return max(self.best.length, min(most, int(within.max())))
@@ -161,7 +160,7 @@ class WeightedSearch(MethodRun):
         return self.metric.fields()
 
     def stopped(self) -> Any:
-        """See MethodRun; bounds may have met."""
+        """See MethodRun; the bounds may have met."""
         result = self.result()
         self.conclude(result)
         return result

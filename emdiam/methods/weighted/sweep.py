@@ -1,9 +1,9 @@
-"""Bounds on the diameter of a weighted graph by sweeps: a search from somewhere, from what is farthest, and halfway.
+"""Bounds on the diameter of a weighted graph by sweeps: searches from a start, from the farthest vertex, and halfway.
 
 A sweep searches in every component from a start, from the vertex farthest from it, and from the middle of a shortest
-path between the two; the next one starts at the open vertex with the largest upper bound. The longest distance is the
-lower bound. The upper one is the largest over all v of the smallest d(v, s) + ecc(s), over the sources s: from the
-middle alone it would be at most twice the diameter.
+path between the two. The next sweep starts at the open vertex with the largest upper bound. The longest distance is the
+lower bound. The upper bound is the largest over all v of the smallest d(v, s) + ecc(s), over the sources s: with only
+the middle it would be at most twice the diameter.
 Passes: three searches a sweep. Bytes a vertex: 28, and 16 for two columns.
 Source: Magnien, Latapy and Habib, "Fast computation of empirically tight bounds for the diameter of massive graphs"
 (2009), with lengths; bounds: Takes and Kosters (2011).
@@ -26,8 +26,8 @@ COLUMNS = 2
 
 @dataclass(frozen=True)
 class WeightedBoundOptions(MethodOptions):
-    """masters : how many there are to be, as resolve_masters takes it, or "auto"; None: that. seed : of their choice.
-    iterations : sweeps. known_diameter : largest diameter of any component."""
+    """masters : the number wanted, an argument of resolve_masters, or "auto" (also if None). seed : of their choice.
+    iterations : number of sweeps. known_diameter : largest diameter of any component."""
 
     masters: int | str | None = None
     seed: int | None = None
@@ -36,7 +36,7 @@ class WeightedBoundOptions(MethodOptions):
 
 
 class WeightedSweep(WeightedSearch):
-    """One run; its bounds hold at any time. iterations : sweeps, at most. done : those that were begun."""
+    """One run; its bounds are valid at any time. iterations : largest number of sweeps. done : number begun."""
 
     name: ClassVar[str] = "sweep"
     result_type = WeightedApproximation
@@ -54,7 +54,7 @@ class WeightedSweep(WeightedSearch):
         self.sweep_from(self.parts.roots)
 
     def sweep_from(self, starts: np.ndarray) -> None:
-        """Sweep, beginning at a vertex of every component, int64[components], until the bounds meet or it is enough."""
+        """Sweep from a vertex of every component, int64[components], until the bounds meet or `iterations` are done."""
         self._active[:] = ~self._closed
         starts = np.where(self._active, starts, -1)
         for _ in range(self.iterations):
@@ -65,7 +65,7 @@ class WeightedSweep(WeightedSearch):
             starts = self.bounds.next_open(self.best.length, False)
 
     def _sweep(self, starts: np.ndarray) -> None:
-        """One sweep of the components with a start."""
+        """Do one sweep of the components with a start."""
         one, ends = self.search(starts)
         other, _ = self.search(ends)
         if not (self.n_open > 0).any():
@@ -79,7 +79,7 @@ class WeightedSweep(WeightedSearch):
         return {"iterations": self.done}
 
     def _estimate(self) -> int:
-        """What the method tells as the diameter, in units."""
+        """The diameter that the method reports, in units."""
         return self.best.length
 
     def _fields(self) -> dict[str, Any]:

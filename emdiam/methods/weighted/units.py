@@ -1,14 +1,13 @@
 """Lengths of paths as whole numbers, so that sums of them are exact and bounds are proved.
 
-Weights that are integers count in units of 1, or of 10^-k where the store says that they have k decimals. Floats are
-whole multiples of a power of two, 2^e, the largest that divides all of them; a sum of them is exact in float64 as long
-as it is below 2^53 of these units, since no bit is rounded away. A label that a search rounds is above every distance
-below that limit: rounding never passes a number that float64 has. So where the largest label is below the limit, all
-labels are distances.
+Integer weights count in units of 1, or of 10^-k if the store says that they have k decimals. Floats are multiples of a
+power of two, 2^e, the largest that divides all of them. A sum of them is exact in float64 as long as it is below 2^53
+of these units, since no bit is rounded away. A label for which a search rounds is above every distance below that
+limit: rounding never passes a float64 number. So if the largest label is below the limit, all labels are distances.
 
-Where it is not, as of float64 with random last bits, weights are rounded down to multiples of a larger power of two, so
-that sums are exact again. Of n vertices a path has n - 1 edges at most, each of which lost less than a unit; so a
-distance is at least the one that is found, and less than n - 1 units above it: an interval that is proved.
+Otherwise, e.g. for float64 with random last bits, weights are rounded down to multiples of a larger power of two, so
+that sums are exact again. With n vertices a path has at most n - 1 edges, and each has lost less than a unit. So a
+distance is at least the one found, and less than n - 1 units above it: a proved interval.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from ...paths.rows import unreached
 
 _PIECE = 1 << 20
 FRACTION_BITS = 53
-# Of integers: two of them, and a sum of two, fit int64.
+# For integers: a number below 2^61, or the sum of two, fits int64.
 _MOST_BITS = 61
-# Two distances below this are below 2^32.
+# The sum of two distances below this is below 2^32.
 _NARROW = 1 << 31
 _LEAST_EXPONENT, _LARGEST_EXPONENT = -1074, 1023
-# Labels of a search that rounds are this much too small at most, with less than 2^32 sums.
+# Labels of a search that rounds are too small by at most this factor, with less than 2^32 sums.
 _ROUNDED = 1 + 2.0**-20
 
 
@@ -42,7 +41,7 @@ class SumsTooLongError(InputError):
 
 @dataclass(frozen=True)
 class Units:
-    """exponent : a unit is 2^exponent. whole : whether weights are integers. decimals : k, where the unit is 10^-k
+    """exponent : a unit is 2^exponent. whole : whether weights are integers. decimals : k, if the unit is 10^-k
     instead. rounded : whether weights were rounded down to units."""
 
     exponent: int = 0
@@ -52,23 +51,23 @@ class Units:
 
     @property
     def most(self) -> int:
-        """A distance is less than so many units."""
+        """An upper limit: distances are less than this number of units."""
         return 1 << (_MOST_BITS if self.whole else FRACTION_BITS)
 
     @property
     def said(self) -> tuple[int, int] | None:
-        """(base, exponent) of a unit that a certificate has to say: of decimals, and of weights that were rounded."""
+        """(base, exponent) of a unit that a certificate must state: for decimals, and for weights that were rounded."""
         return (10, -self.decimals) if self.decimals else (2, self.exponent) if self.rounded else None
 
     def claimed(self, length: Any) -> Any:
-        """A length, as `length` gives it, as a certificate has it: in the units that it says, if it does."""
+        """A length, in the form of `length`, as a certificate states it: in the units that it states, if it does."""
         if self.said is None:
             return length
         return in_units(length, self.decimals) if self.whole else int(np.ldexp(length, -self.exponent))
 
     def counted(self, distances: np.ndarray) -> np.ndarray:
-        """Distances of a search in units: uint32[n], or uint64[n] where they are long; the largest value without a
-        path. Raises SumsTooLongError for sums that are not exact."""
+        """Distances of a search in units: uint32[n], or uint64[n] if they are long; the largest value without a
+        path. Raises SumsTooLongError if sums are not exact."""
         reached = distances != unreached(distances.dtype)
         largest = distances[reached].max(initial=0).item()
         if largest >= self.most if self.whole else largest and frexp(largest)[1] - self.exponent > FRACTION_BITS:
@@ -82,20 +81,20 @@ class Units:
         return units
 
     def of_weight(self, weight: int | float) -> int:
-        """A weight in units, however large."""
+        """A weight in units, of any size."""
         return int(weight if self.whole else Fraction(weight) / Fraction(2) ** self.exponent)
 
     def lengths(self, units: np.ndarray) -> np.ndarray:
-        """So many units each (integers[k]) as numbers that users see: int64 or float64[k]; decimals are the float64
-        next to them. Bounds that float64 has not, which are above all distances, are rounded up."""
+        """Lengths in units (integers[k]) as the numbers shown to users: int64 or float64[k]. For decimals, the nearest
+        float64. Bounds that are no float64, which are above all distances, are rounded up."""
         if self.whole:
             return numbers(units, self.decimals)
         found = units.astype(np.float64)
         return np.ldexp(np.where(found < units, np.nextafter(found, np.inf), found), self.exponent)
 
     def length(self, units: int) -> Any:
-        """So many units as the number that users see: an int, a float, or a Decimal where no float is as exact. Bounds
-        in powers of two as `lengths`."""
+        """A length in units as the number shown to users: an int, a float, or a Decimal if no float is as exact. Bounds
+        in powers of two as in `lengths`."""
         if self.whole:
             return number(units, self.decimals)
         found = float(units)
@@ -103,7 +102,7 @@ class Units:
 
 
 def stated(length: Any, unit: tuple[int, int] | None) -> Any:
-    """A length in a certificate, of a unit as Units.said, as users see it."""
+    """A length from a certificate, in a unit as in Units.said, as the number shown to users."""
     if unit is None:
         return length
     base, exponent = unit
@@ -111,8 +110,8 @@ def stated(length: Any, unit: tuple[int, int] | None) -> Any:
 
 
 def units_of(arcs: Arcs, decimals: int = 0) -> Units:
-    """The units of these weights, which have so many decimals; those of floats take a pass. Raises InputError for
-    weights below 0, with which an edge, there and back, is a cycle of negative length."""
+    """The units of these weights, which have `decimals` decimals; for floats this takes a pass. Raises InputError for
+    weights below 0, for which an edge, there and back, is a cycle of negative length."""
     if arcs.least_weight < 0:
         raise InputError("there are weights below 0: an edge without direction is then a cycle of negative weight, and"
                          " no path is the shortest")
@@ -124,23 +123,23 @@ def units_of(arcs: Arcs, decimals: int = 0) -> Units:
 
 
 def exact_exponent(arcs: Arcs, roots: np.ndarray) -> int:
-    """The smallest exponent so that all sums of weights that are rounded down to multiples of 2^exponent are exact.
+    """The smallest exponent such that all sums of weights rounded down to multiples of 2^exponent are exact.
     roots : int64[k], a vertex of each component. Takes a search."""
     found, _ = arcs.nearest(roots)
-    # Two vertices are at most twice as far apart as one is from the root of its component.
+    # The distance of two vertices is at most twice the largest distance from the root of their component.
     far = found[found != unreached(found.dtype)].max(initial=0).item()
     return frexp(far * _ROUNDED)[1] + 1 - FRACTION_BITS
 
 
 def round_down(arcs: Arcs, exponent: int) -> Units:
-    """Round the weights, which are floats, down to multiples of 2^exponent."""
+    """Round the weights (floats) down to multiples of 2^exponent."""
     exponent = min(max(exponent, _LEAST_EXPONENT), _LARGEST_EXPONENT)
     arcs.round_down(exponent)
     return Units(exponent, False, rounded=True)
 
 
 def _least_exponent(weights: np.ndarray) -> int | None:
-    """The largest e such that all of them are multiples of 2^e; None where all are 0."""
+    """The largest e such that all weights are multiples of 2^e; None if all are 0."""
     fractions, exponents = np.frexp(weights[weights != 0].astype(np.float64))
     if not len(fractions):
         return None
