@@ -1,10 +1,11 @@
-"""Closeness and harmonic centrality of all vertices from sums over sources, and the file that takes them.
+"""Closeness and harmonic centrality of all vertices from sums over sources, and the file for them.
 
 Definitions are those of networkx: with r vertices reached from v, v among them, and the sum S of their distances,
-closeness is (r - 1) / (n - 1) * (r - 1) / S (Wasserman and Faust's improvement for several components; 0 where nobody
-is reached), harmonic centrality the sum of 1 / d over all others, not divided by anything. Over a sample of k of the N
-vertices with an edge sums are taken times (N - 1) / k, or (N - 1) / (k - 1) where the vertex itself is in the sample.
-The mean distance that closeness rests on is then within D sqrt(ln(2 / p) / (2 k)) of the true one but for a chance p.
+closeness is (r - 1) / (n - 1) * (r - 1) / S (Wasserman and Faust's improvement for several components; 0 if no other
+vertex is reached). Harmonic centrality is the sum of 1 / d over all others, without normalization. For a sample of k of
+the N vertices with an edge, sums are multiplied by (N - 1) / k, or by (N - 1) / (k - 1) if the vertex itself is in the
+sample. With probability 1 - p the mean distance in the closeness is then within D sqrt(ln(2 / p) / (2 k)) of the true
+one.
 Sources: Eppstein, Wang 2004 (Fast approximation of centrality), theorem 2, by Hoeffding's bound; Boldi, Vigna 2014
 (Axioms for centrality).
 Bytes a vertex: 8 for a store in another order, beside the sums.
@@ -22,7 +23,7 @@ from ..engine.interface import Engine
 from ..progress import Meter
 from ..vertex_tables import PIECE, Piece, write_vertices
 
-# Chance at which a mean distance may be further off than is stated.
+# Probability that a mean distance is farther off than stated.
 CHANCE = 0.05
 
 # (reached others, sum of distances, sum of inverses), float64[k] each, of vertices int64[k].
@@ -30,19 +31,19 @@ Sums = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
 def mean_error(longest: int, samples: int) -> float:
-    """By how much the mean distance of a vertex may be off, but for CHANCE."""
+    """Bound on the error of a vertex's mean distance, except with probability CHANCE."""
     return longest * math.sqrt(math.log(2 / CHANCE) / (2 * max(1, samples)))
 
 
 def closeness(reached: np.ndarray, total: np.ndarray, n_vertices: int) -> np.ndarray:
-    """float64[k]. reached : other vertices that are reached. total : sum of their distances."""
+    """float64[k]. reached : number of other vertices reached. total : sum of their distances."""
     result = np.zeros(len(total))
     np.divide(reached * reached, total * max(1, n_vertices - 1), out=result, where=total > 0)
     return result
 
 
 def write_centralities(engine: Engine, path: Path, sums: Sums, meter: Meter) -> None:
-    """Write id, closeness and harmonic of every vertex to a file, in increasing order of ids. Raises InputError where
+    """Write id, closeness and harmonic of every vertex to a file, in increasing order of ids. Raises InputError if
     it cannot be written."""
     meter.begin("write", engine.facts.n_vertices, "vertices")
     try:
@@ -68,7 +69,7 @@ def _pieces(engine: Engine, sums: Sums, meter: Meter) -> Iterator[Piece]:
 
 
 def _values(engine: Engine, sums: Sums) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Natural ranks in pieces, ascending, with the closeness and the harmonic centrality of their vertices."""
+    """Natural ranks in pieces, ascending, with closeness and harmonic centrality of their vertices."""
     n, placed = engine.facts.n_vertices, _by_rank(engine)
     for start in range(0, n, PIECE):
         ranks = np.arange(start, min(start + PIECE, n))
@@ -77,7 +78,7 @@ def _values(engine: Engine, sums: Sums) -> Iterator[tuple[np.ndarray, np.ndarray
 
 
 def _by_rank(engine: Engine) -> np.ndarray | None:
-    """The vertex of each natural rank, int64[n]; None where it is the rank itself."""
+    """The vertex of each natural rank, int64[n]; None if it is the rank itself."""
     if engine.store.is_natural:
         return None
     n = engine.facts.n_vertices

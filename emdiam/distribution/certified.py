@@ -1,12 +1,12 @@
 """A proved interval of the mean distance, from the distances of a few sources.
 
-Sources come in pairs: a vertex drawn at random, whose distances give lower bounds, and the vertex halfway along a
-shortest path from it to another one that is drawn, by which many shortest paths go, for upper bounds. More sources
-begin with those of fewer. They divide the vertices into cells (certificates/cells.py), and the bounds are those of
-certificates/mean.py, which proves them again by code of its own.
+Sources come in pairs: a random vertex, whose distances give lower bounds, and, for upper bounds, the vertex halfway on
+a shortest path from it to another random vertex, since many shortest paths pass there. With more sources the first ones
+are the same. They divide the vertices into cells (certificates/cells.py), and the bounds are those of
+certificates/mean.py, which proves them again with separate code.
 
-Passes: two BFS a source, since the cells have to be known before sums over them. Bytes a vertex: the id dtype and two
-columns. Work: the square of the cells for each source.
+Passes: two BFS a source, since the cells must be known before sums over them. Bytes a vertex: the id dtype and two
+columns. Work: the square of the number of cells for each source.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from .sources import sampled_sources
 
 @dataclass(frozen=True)
 class MeanProof:
-    """sources : vertices, in the order in which they divide cells."""
+    """sources : vertices, in the order in which they divide cells. claims : see MeanClaims."""
 
     claims: MeanClaims
     sources: list[int]
 
     @property
     def proved(self) -> ProvedMean:
-        """What is proved, as users see it."""
+        """The proved interval, as shown to users."""
         claims = self.claims
         return ProvedMean(*mean_interval(claims.sum_lower, claims.sum_upper, claims.n_pairs), len(self.sources))
 
 
 def prove_mean(engine: Engine, n_sources: int, seed: int) -> MeanProof:
-    """The proof by so many sources, or by all vertices with an edge if there are no more. Raises TimeOver."""
+    """The proof by n_sources sources, or by all vertices with an edge if there are no more. Raises TimeOver."""
     return _MeanBounds(engine).solve(n_sources, seed)
 
 
 class _MeanBounds:
-    """One run. sources : so far; longest : the largest distance from one."""
+    """One run. sources : those so far. longest : the largest distance from any of them."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine, facts = engine, engine.facts
@@ -56,7 +56,7 @@ class _MeanBounds:
         self.longest = 0
 
     def solve(self, n_sources: int, seed: int) -> MeanProof:
-        """Divide by all sources, then sum up."""
+        """Divide cells by all sources, then compute sums."""
         rest = self._component_sizes()
         for source in self._drawn(n_sources, seed):
             run = self._engine.bfs(source)
@@ -75,7 +75,7 @@ class _MeanBounds:
         return MeanProof(self._claims(rest, sums), self.sources)
 
     def _component_sizes(self) -> Counter[int]:
-        """How many components with an edge have each number of vertices."""
+        """Number of components with an edge for each number of vertices."""
         engine = self._engine
         if not engine.facts.n_arcs:
             return Counter()
@@ -89,10 +89,10 @@ class _MeanBounds:
         return sizes
 
     def _drawn(self, n_sources: int, seed: int) -> Iterator[int]:
-        """Sources, each once; the distances from the last one are `_column`."""
+        """Distinct sources; the distances from the last one are in `_column`."""
         drawn = sampled_sources(self._engine, seed, 2 * n_sources).tolist() if self._engine.facts.n_arcs else []
         seen: set[int] = set()
-        for place, name in enumerate([*drawn, *drawn[1::2]]):  # a small graph has no others in the end
+        for place, name in enumerate([*drawn, *drawn[1::2]]):  # the second part is used only in small graphs
             source = self._middle(name) if place % 2 and place < len(drawn) else name
             if source not in seen:
                 seen.add(source)
@@ -101,7 +101,7 @@ class _MeanBounds:
                 return
 
     def _middle(self, end: int) -> int:
-        """Halfway from `end` to the last source; `end` itself in another component."""
+        """The vertex halfway from `end` to the last source; `end` itself if it is in another component."""
         if self._column.gather([end])[0] < 0:
             return end
         path = np.concatenate(list(self._engine.path_pieces(self._column, end, by_rank=True)))
@@ -109,7 +109,7 @@ class _MeanBounds:
 
     # -- bounds ---------------------------------------------------------------------------------
     def _claims(self, rest: Counter[int], sums: np.ndarray) -> MeanClaims:
-        """sums : int64[sources, cells]."""
+        """The claims of the proof. rest : numbers of components by size. sums : int64[sources, cells]."""
         sizes = self._cells.sizes
         n_components = self._engine.facts.n_isolated + sum(rest.values())
         n_pairs = sum(count * (size * (size - 1) // 2) for size, count in rest.items())
@@ -140,13 +140,13 @@ def _values(column: Column) -> np.ndarray:
 
 
 def _longest_sum(size: int) -> int:
-    """All distances of a path of so many vertices."""
+    """The sum of all distances in a path of `size` vertices."""
     return (size - 1) * size * (size + 1) // 6
 
 
 def _bounds_of(sums: np.ndarray, sizes: np.ndarray, longest: int) -> tuple[int, int]:
-    """Bounds of all distances in a component together. sums : int64[sources, cells]. longest : of
-    all distances from sources."""
+    """Bounds on the sum of all distances in a component. sums : int64[sources, cells]. longest : the largest
+    distance from any source."""
     bits = fraction_bits(longest)
     whole = sums // sizes
     means = ((whole << bits) + ((sums - whole * sizes << bits) // sizes)).astype(
@@ -162,7 +162,7 @@ def _bounds_of(sums: np.ndarray, sizes: np.ndarray, longest: int) -> tuple[int, 
 
 @kernel
 def add_up(means, sizes, two, rows):
-    """rows[0, a], rows[1, a] = bounds of the distances of a vertex of cell a, on average, to those of cells after it.
+    """rows[0, a], rows[1, a] = bounds on the mean sum of distances of a vertex of cell a to those of later cells.
     means : [sources, cells]."""
     cells = means.shape[1]
     apart = np.empty(cells, means.dtype)

@@ -1,11 +1,10 @@
 """Counting by traversals from sources: a sample of the vertices, or all of them.
 
-Estimating by HyperBall: one run with all registers, or several with fewer where memory has no room for these.
-
-R independent runs (hashes of their own) with 2^p registers a vertex are averaged in place of one with R 2^p: as many
-registers in all, so the same error, for R times the passes. Pairs are scaled so that all distances together have as
-many as there are connected ones, which is known exactly. Standard errors are those of the jackknife over groups of
-registers, at most 16, each of all runs at once.
+Estimation by HyperBall: one run with all registers, or several with fewer if memory has no room for these.
+R independent runs (with different hashes) of 2^p registers a vertex are averaged in place of one with R 2^p: the same
+total of registers, so the same error, for R times the passes. Pairs are scaled so that their total is the number of
+connected pairs, which is known exactly. Standard errors are from the jackknife over groups of registers, at most 16,
+each with the same registers of all runs.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ from .sources import MOST_GROUPS, Connected, Part, parts_in_order, parts_of_all,
 
 
 class BallCount:
-    """Runs of HyperBall, as far as they are done. log2_registers : of a vertex, in a run. A run that is under way when
-    the time is over is dropped; but where sums of vertices are wanted it is finished."""
+    """Runs of HyperBall, as far as they are done. log2_registers : of a vertex, in a run. When the time is over, the
+    current run is dropped; if sums of vertices are wanted, it is finished instead."""
 
     def __init__(self, engine: LocalEngine, options: DistanceOptions, connected: Connected,
                  log2_registers: int) -> None:
@@ -49,11 +48,11 @@ class BallCount:
 
     @property
     def begun(self) -> bool:
-        """Whether there is an answer."""
+        """Whether there is a result."""
         return self._done > 0
 
     def run(self) -> None:
-        """Count until the end, or until the time is over. Raises KeyboardInterrupt."""
+        """Count to the end, or until the time is over. Raises KeyboardInterrupt."""
         for number in range(self._wanted):
             self._engine.reporter.tick("count", run=number + 1)
             key = int(draw(np.uint64(self._options.seed), np.uint64(number)))
@@ -64,7 +63,7 @@ class BallCount:
             self._done += 1
 
     def result(self) -> Distances:
-        """What is known by now."""
+        """The result of the runs done so far."""
         facts, connected, options = self._engine.facts, self._connected, self._options
         pairs = grown(self._table.row(0))
         error = jackknife((grown(self._table.row(number)) for number in range(1, self._table.rows)), options.quantile)
@@ -77,7 +76,7 @@ class BallCount:
             details={"relative_error": relative_error(self._bits) / self._done**0.5})
 
     def vertex_sums(self) -> Sums:
-        """What is summed over the balls of a vertex, for centralities."""
+        """Sums over the balls of vertices, for centralities."""
         sums = self.sums
         assert sums is not None, "sums are counted where a file is to be written"
 
@@ -89,20 +88,20 @@ class BallCount:
 
 
 def grown(pairs: PairCounts) -> PairCounts:
-    """Without distances at which balls have shrunk, by their estimates."""
+    """The pairs, with 0 at distances where balls have shrunk by their estimates."""
     return replace(pairs, counts=np.maximum(0, pairs.counts))
 
 
-# A forecast that is longer is told at once.
+# A longer forecast is reported at once.
 _LONG_SECONDS = 60.0
 
 
 class SourceCount:
     """The distances from sources, as far as they are counted.
 
-    samples : sources that are counted. deadline : when the time is over, by time.monotonic(); None: never. A part of
-    the sources that is under way then is dropped; but where sums of vertices are wanted it is finished, since they
-    cannot do without the rest of it.
+    samples : number of sources counted. deadline : when the time is over, by time.monotonic(); None: never. The
+    current part of the sources is then dropped; if sums of vertices are wanted it is finished instead, since they need
+    the whole part.
     """
 
     def __init__(self, engine: Engine, options: DistanceOptions, connected: Connected, deadline: float | None) -> None:
@@ -116,11 +115,11 @@ class SourceCount:
 
     @property
     def begun(self) -> bool:
-        """Whether there is an answer."""
+        """Whether there is a result."""
         return self.complete or self.samples > 0
 
     def run(self) -> None:
-        """Count until the end, or until the time is over. Raises KeyboardInterrupt."""
+        """Count to the end, or until the time is over. Raises KeyboardInterrupt."""
         begin, options = time.monotonic(), self._options
         total = min(options.sample, self._population) if options.method == SAMPLE else self._population
         self._engine.reporter.tick("count", sources=total)
@@ -152,14 +151,14 @@ class SourceCount:
         self._engine.reporter.tick("count", counted=self.samples)
 
     def _tell(self, left: float) -> None:
-        """Say how long the rest will take, if that is long."""
+        """Report the expected time for the rest, if it is long."""
         if left > _LONG_SECONDS:
             logging.getLogger("emdiam").warning(
                 "counting from %s vertices will take about %s more; a sample, HyperBall and a time limit take less",
                 f"{self._population:,}", format_seconds(left))
 
     def result(self) -> Distances:
-        """What is known by now."""
+        """The result of the sources counted so far."""
         facts, connected, options = self._engine.facts, self._connected, self._options
         samples = self.samples
         exact = samples == self._population
@@ -177,7 +176,7 @@ class SourceCount:
             samples=samples, complete=self.complete, details=details)
 
     def vertex_sums(self) -> Sums:
-        """What is summed over sources at vertices, for centralities; estimates where not all are counted."""
+        """Sums over sources at vertices, for centralities; estimates if not all sources are counted."""
         sums, inside = self.sums, self._drawn
         assert sums is not None and inside is not None, "sums are counted where a file is to be written"
 

@@ -1,12 +1,12 @@
-"""How distances along arcs are distributed: ordered pairs of a vertex and another one that it reaches.
+"""The distribution of distances along arcs, over ordered pairs of a vertex and another one that it reaches.
 
-Sources are a random sample of all vertices, or all of them; what is counted from them is scaled to all. Pairs without a
-path are counted exactly where all vertices are sources, and estimated as the others else.
+Sources are a random sample of all vertices, or all of them; counts are scaled to all sources. Pairs without a path are
+counted exactly if all vertices are sources, else estimated like the others.
 
-By HyperBall (traverse/hyperball.py) the ball of a vertex has what it reaches; over the rows of the reverse, for
-centralities by distances to a vertex, what reaches it. Pairs are what balls hold, not scaled: how many there are is not
-known. Harmonic centrality is a sum of sizes of balls, each times a positive number, so its relative error is at most
-that of a counter.
+With HyperBall (traverse/hyperball.py) the ball of a vertex has the vertices that it reaches; on the rows of the
+reverse, for centralities by distances to a vertex, those that reach it. The number of pairs is that in the balls, not
+scaled, since the true number is not known. Harmonic centrality is a sum of sizes of balls, each times a positive
+number, so its relative error is at most that of a counter.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 @dataclass(repr=False)
 class DirectedDistances(Distances):
     """As Distances; all pairs are ordered, of a vertex and another one that it reaches along arcs. n_edges : arcs.
-    connected, n_components : of the graph without directions. unreachable_pairs : ordered pairs without a path, an
-    estimate where not all vertices were sources."""
+    connected, n_components : of the graph without directions. unreachable_pairs : ordered pairs without a path,
+    an estimate if not all vertices were sources."""
 
     shown: ClassVar[tuple[str, ...]] = (*Distances.shown, "strongly_connected", "n_strong_components")
 
@@ -65,13 +65,13 @@ class DirectedDistances(Distances):
 
 
 def options(task: Task, own: dict[str, Any], limits: Limits) -> DistanceOptions:
-    """Those that distances along arcs have. Raises InputError."""
+    """The options of distances along arcs. Raises InputError."""
     return options_of(own)
 
 
 def solve(session: Session) -> Any:
-    """The result. Raises InputError (BudgetError), and StoppedEarly on Ctrl-C and at the end of the time, with `result`
-    where sources have been counted by then."""
+    """The result. Raises InputError (BudgetError), and StoppedEarly on Ctrl-C and when the time is over, with `result`
+    if sources have been counted by then."""
     if session.task.options.of_table:
         from .table import solve as solve_table
 
@@ -106,7 +106,7 @@ def solve(session: Session) -> Any:
 
 
 def _phases(store: Store, asked: DistanceOptions, log2_registers: int) -> tuple[Phase, ...]:
-    """Vertex state of counting: of sources, or of counters with so many registers and of both kinds of sums."""
+    """Vertex state of counting: for sources, or for counters with 2^log2_registers registers and both kinds of sums."""
     n = store.n_vertices
     if not log2_registers:
         return phases(store, 2, 4, counted_bytes(n, MOST_GROUPS))
@@ -123,7 +123,7 @@ def _registers(session: Session) -> int:
 
 
 class _Count:
-    """One run. samples : sources that were counted. seconds : wall seconds of its stages."""
+    """One run. samples : number of sources counted. seconds : wall seconds of its stages."""
 
     def __init__(self, engine: DirectedEngine, asked: DistanceOptions, deadline: float | None) -> None:
         self._engine, self._asked, self._deadline = engine, asked, deadline
@@ -133,7 +133,7 @@ class _Count:
 
     @property
     def has_answer(self) -> bool:
-        """Whether there is an answer."""
+        """Whether there is a result."""
         return self.samples > 0
 
     def run(self) -> None:
@@ -146,7 +146,7 @@ class _Count:
         if asked.method == SAMPLE:
             np.random.default_rng(asked.seed).shuffle(sources)
             sources = np.sort(sources[: asked.sample])
-        # In random order, so that parts that are done are a sample, too.
+        # In random order, so that the parts done so far are a sample too.
         np.random.default_rng(asked.seed + 1).shuffle(sources)
         with timed(self.seconds, "count"):
             for part in parts_in_order(sources, MOST_BITS):
@@ -160,7 +160,7 @@ class _Count:
         self._complete = True
 
     def result(self) -> DirectedDistances:
-        """What is known by now."""
+        """The result of the sources counted so far."""
         engine, asked, n = self._engine, self._asked, self._engine.n_vertices
         used = engine.reporter.stats()
         exact, pairs = self.samples == n, self._table.total()
@@ -182,17 +182,17 @@ class _Balls:
     def __init__(self, engine: DirectedEngine, asked: DistanceOptions, log2_registers: int) -> None:
         self._engine, self._asked, self._bits = engine, asked, log2_registers
         self._wanted, self._done, self.seconds = 1 << (asked.log2_registers - log2_registers), 0, dict[str, float]()
-        # Of what reaches a vertex, and of what it reaches.
+        # Sums over vertices that reach a vertex, and over those that it reaches.
         self._sums = [BallSums(engine.n_vertices) for _ in range(2)] if asked.centralities else []
         self._table, self._weak = ball_table(log2_registers), 0
 
     @property
     def has_answer(self) -> bool:
-        """Whether there is an answer."""
+        """Whether there is a result."""
         return self._done > 0
 
     def run(self) -> None:
-        """Find the components, then grow all balls again and again."""
+        """Find the components, then grow all balls for each run."""
         engine, (into, out) = self._engine, self._sums or (None, None)
         with timed(self.seconds, "components"):
             self._weak = engine.weak()[1]
@@ -208,7 +208,7 @@ class _Balls:
                 self._done += 1
 
     def result(self) -> DirectedDistances:
-        """What is known by now."""
+        """The result of the runs done so far."""
         engine, n = self._engine, self._engine.n_vertices
         used, n_strong, pairs = engine.reporter.stats(), engine.strong[1], grown(self._table.row(0))
         error = jackknife((grown(self._table.row(number)) for number in range(1, self._table.rows)),
@@ -223,7 +223,7 @@ class _Balls:
             details={"relative_error": relative_error(self._bits) / self._done**0.5})
 
     def tell(self, result: DirectedDistances, session: Session) -> None:
-        """Write and keep centralities, where they are wanted."""
+        """Write the centralities, or put them into the result, if wanted."""
         out, n = self._asked.out, self._engine.n_vertices
         if out is not None:
             session.write(result, "out", out, lambda: write_vertices(
@@ -238,6 +238,6 @@ class _Balls:
                 "closeness_out": close_out, "harmonic_out": harmonic_out}
 
     def _of(self, side: int, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Closeness and harmonic centrality."""
+        """Closeness and harmonic centrality of vertices. side : 0 for sums `into`, 1 for `out`."""
         reached, total, inverse = np.maximum(0, self._sums[side].values[:, vertices] / self._done)
         return closeness(reached, total, self._engine.n_vertices), inverse

@@ -1,11 +1,12 @@
-"""The results of runs: the stable contract of the command line and the Python interface.
+"""The results of runs, a stable contract of the command line and the Python interface.
 
-Figures of a distribution of distances, and their standard errors by leaving out one group of observations at a time.
+They have figures of a distribution of distances, and standard errors computed by leaving out one group of observations
+at a time.
 
-The effective diameter at q is the distance within which the share q of the connected pairs lies, interpolated between
-two distances as if the pairs in between were spread evenly: with g(h) pairs within h and g(h - 1) < q g(D) <= g(h) it
-is h - 1 + (q g(D) - g(h - 1)) / (g(h) - g(h - 1)). Pairs are of two different vertices, so g(0) = 0. Where ranges of
-distances are counted, it is interpolated over the range that it lies in, so that it is off by less than its width.
+The effective diameter at q is the distance within which a share q of the connected pairs is, interpolated between
+two distances as if the pairs between were spread evenly: with g(h) pairs within h and g(h - 1) < q g(D) <= g(h) it
+is h - 1 + (q g(D) - g(h - 1)) / (g(h) - g(h - 1)). Pairs are of two different vertices, so g(0) = 0. If ranges of
+distances are counted, it is interpolated within its range, so that it is off by less than the width of the range.
 Sources: Leskovec, Kleinberg, Faloutsos 2007 (Graph evolution, section 3.3), as SNAP interpolates; the jackknife by
 groups: Shao, Tu 1995 (The Jackknife and Bootstrap, section 2.3).
 """
@@ -60,7 +61,7 @@ def figures_of(pairs: PairCounts, quantile: float) -> Figures | None:
 
 def jackknife(left_out: Iterable[PairCounts], quantile: float, unseen: float = 1.0) -> Figures | None:
     """Standard errors. left_out : the distribution without each group. unseen : share of the population that was not
-    drawn. None with fewer than two groups that leave a pair."""
+    drawn. None if fewer than two groups leave a pair."""
     found = [figures for pairs in left_out if (figures := figures_of(pairs, quantile)) is not None]
     if len(found) < 2:
         return None
@@ -111,7 +112,7 @@ METHOD = "jackknife over groups of sources, Student's t"
 
 
 def intervals(figures: Figures, error: Figures, groups: int) -> Confidence | None:
-    """Intervals around figures. error : their standard errors, by leaving out one of so many groups; None of one."""
+    """Intervals around figures. error : standard errors, by leaving out each of `groups` groups; None for one group."""
     if groups < 2:
         return None
     reach = student(LEVEL, groups - 1)
@@ -121,7 +122,7 @@ def intervals(figures: Figures, error: Figures, groups: int) -> Confidence | Non
 
 
 def student(level: float, freedom: int) -> float:
-    """The quantile of Student's t for an interval of this level: to 1 % from 4 degrees of freedom on, by the expansion
+    """The quantile of Student's t for an interval of this level, to 1 % from 4 degrees of freedom on, by expansion
     around that of the normal distribution (Abramowitz and Stegun, 26.7.5)."""
     z = NormalDist().inv_cdf((1 + level) / 2)
     terms = (z, (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
@@ -129,21 +130,21 @@ def student(level: float, freedom: int) -> float:
 
 
 EXACT, SAMPLE, HYPERBALL = "exact", "sample", "hyperball"
-# Of a distance in an answer: the number of pairs, in a dict, by names, and as JSON.
+# Bytes of an entry of an answer, a distance and its number of pairs: in a dict, by names, and as JSON.
 _ANSWER_BYTES = 400
 
 
 def counted_bytes(n_vertices: int, rows: int, full_rows: int = FULL_ROWS) -> int:
-    """What counts by distance take, at most: all so far and those of a part, while rows of one are joined, or all and
+    """Bytes of counts by distance, at most: all so far and those of a part, while rows of one are joined, or all and
     the answer."""
     table = distance_table_bytes(rows, n_vertices, full_rows)
     return table + max(table + table // 2, _ANSWER_BYTES * min(n_vertices, MOST_VALUES))
 
 
 def most_registers(wanted: int, planned: Callable[[int], Any]) -> int:
-    """The logarithm of how many registers a vertex has in a run of HyperBall: as many as there is room for, the least
-    ones at any rate. wanted : that of all runs together. planned : raises BudgetError for more than there is room
-    for."""
+    """log2 of the registers of a vertex in a run of HyperBall: as many registers as memory has room for, but at least
+    LEAST_REGISTERS. wanted : log2 for all runs together. planned : raises BudgetError if there is no
+    room."""
     for bits in range(wanted, LEAST_REGISTERS, -1):
         with suppress(BudgetError):
             planned(bits)
@@ -152,7 +153,7 @@ def most_registers(wanted: int, planned: Callable[[int], Any]) -> int:
 
 
 def proof_bytes(store: Store, column: int) -> int:
-    """What a proof of the mean takes beside distances: cells, and a copy of these, of so many bytes an entry."""
+    """Bytes of a proof of the mean beside distances: cells, and a copy of these, of `column` bytes an entry."""
     return store.n_vertices * (store.id_dtype.itemsize + column)
 
 
@@ -245,21 +246,21 @@ class Distances(ValuesByVertex, Shown, MemoryFigures):
     names: Names | None = field(default=None, repr=False, compare=False)
 
     def by_vertex(self) -> ByVertex:
-        """The centralities `closeness` and `harmonic` of every vertex by its id, the first one as a mapping. Raises
-        ValueError where none were kept."""
+        """The centralities `closeness` and `harmonic` of every vertex by its id, `closeness` as a mapping. Raises
+        ValueError if none were kept."""
         if self.closeness is None or self.harmonic is None or self.names is None:
             raise ValueError("this run has kept no centralities: give keep=True")
         return ByVertex(self.names(), {"closeness": self.closeness, "harmonic": self.harmonic})
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw how many pairs have each distance; see Result.plot."""
+        """Draw the number of pairs at each distance; see Result.plot."""
         return draw_bars(self.pairs, ("distance", "pairs"), self.histogram_width, ax)
 
     def _picture(self) -> str:
         return bars_svg(self.pairs, "pairs by distance")
 
     def _fact(self, name: str) -> Any:
-        """See Shown; a run that is complete need not say so."""
+        """See Shown; `complete` is not shown if True."""
         return None if name == "complete" and self.complete else super()._fact(name)
 
     def to_dict(self) -> dict[str, Any]:
@@ -332,7 +333,7 @@ class Profile(Shown, MemoryFigures):
     directions_dropped: bool = False
 
     def _fact(self, name: str) -> Any:
-        """See Shown; bounds are of a diameter that is not proved."""
+        """See Shown; bounds are shown only for a diameter that is not proved."""
         if name in ("lower", "upper") and self.diameter is not None:
             return None
         if name.startswith("standard_error."):
@@ -352,8 +353,8 @@ _Kind = TypeVar("_Kind", bound=Distances)
 
 def answer(kind: type[_Kind], asked: DistanceOptions, pairs: PairCounts, share: float, error: Figures | None,
            groups: int = 0, **facts: Any) -> _Kind:
-    """What counts by distance say. share : of a pair that was counted, among those that are told. error : standard
-    errors. groups : of a sample, that were left out one by one. facts : the other fields."""
+    """The result from counts by distance. share : factor from counted to reported pairs. error : standard
+    errors. groups : number of groups of a sample that were left out one by one. facts : the other fields."""
     figures = figures_of(pairs, asked.quantile)
     if figures is not None and error is not None and facts["method"] == SAMPLE:
         facts["confidence"] = intervals(figures, error, groups)
@@ -363,7 +364,7 @@ def answer(kind: type[_Kind], asked: DistanceOptions, pairs: PairCounts, share: 
                 standard_error=None if figures is None else error, seed=asked.seed, **facts)
 
 
-# Sources of a sample, and the share of pairs within the effective diameter, where nothing is said.
+# Defaults: number of sources of a sample, and share of pairs within the effective diameter.
 USUAL_SAMPLE, USUAL_QUANTILE = 1024, 0.9
 # Sources of a proof of the mean.
 USUAL_PROOF = 64
@@ -372,12 +373,12 @@ LEAST_REGISTERS, MOST_REGISTERS = 4, 16
 
 @dataclass(frozen=True)
 class DistanceOptions:
-    """method : EXACT, SAMPLE or HYPERBALL. sample : sources, of a sample. log2_registers : of hyperball, of the
-    registers of a vertex. quantile : share of the connected pairs that the effective diameter holds. seed : of the
+    """method : EXACT, SAMPLE or HYPERBALL. sample : number of sources of a sample. log2_registers : for hyperball, of
+    the registers of a vertex. quantile : share of the connected pairs within the effective diameter. seed : of the
     sample, or of the hash. out : Parquet file for centralities; None: none. keep : whether the result has them.
-    scratch : folder for what memory has no room for; None: $TMPDIR or /var/tmp. sources, targets : of a table, files of
-    ids or these; see table.py. proved : whether an interval of the mean is to be proved, by certificate_sources. Raises
-    InputError."""
+    scratch : folder for data that do not fit in memory; None: $TMPDIR or /var/tmp. sources, targets : for a table,
+    files of ids, or ids; see table.py. proved : whether to prove an interval of the mean, by certificate_sources
+    sources. Raises InputError."""
 
     method: str = SAMPLE
     sample: int = USUAL_SAMPLE
@@ -394,12 +395,12 @@ class DistanceOptions:
 
     @property
     def of_table(self) -> bool:
-        """Whether a table of chosen distances is asked for."""
+        """Whether a table of chosen distances is wanted."""
         return self.sources is not None or self.targets is not None
 
     @property
     def centralities(self) -> bool:
-        """Whether they are counted."""
+        """Whether centralities are wanted."""
         return self.keep or self.out is not None
 
     def __post_init__(self) -> None:
@@ -415,8 +416,8 @@ class DistanceOptions:
 
 
 def options_of(own: Mapping[str, Any], proved: bool = False) -> DistanceOptions:
-    """The options of those that were given by name: sample, exact, hyperball, quantile, seed, out,
-    scratch. proved : whether a certificate is asked for. Raises InputError."""
+    """The options from those passed by name: sample, exact, hyperball, quantile, seed, out,
+    scratch. proved : whether a certificate is wanted. Raises InputError."""
     methods = [name for name in (SAMPLE, EXACT, HYPERBALL) if own.get(name)]
     if len(methods) > 1:
         raise InputError("one of --sample, --exact and --hyperball is enough", text=" ".join(methods))

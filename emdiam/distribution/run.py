@@ -1,4 +1,4 @@
-"""How distances by numbers of edges are distributed: memory is planned, distances are counted, a file is written."""
+"""The distribution of distances in numbers of edges: plan memory, count distances, write a file."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def options(task: Task, own: dict[str, Any], limits: Limits) -> DistanceOptions:
 
 
 def solve(session: Session) -> Any:
-    """The result. Raises InputError (BudgetError), DeviceError, and StoppedEarly on Ctrl-C and at the end of the time,
-    with `result` where a source has been counted by then."""
+    """The result. Raises InputError (BudgetError), DeviceError, and StoppedEarly on Ctrl-C and when the time is over,
+    with `result` if a source has been counted by then."""
     if session.task.options.of_table:
         from .table import solve as solve_table
 
@@ -54,8 +54,8 @@ def solve(session: Session) -> Any:
 
 
 def needs_of(store: Store, asked: DistanceOptions, log2_registers: int = 0) -> Needs:
-    """What counting needs of memory: a batch of sources, their list, counts, and sums at vertices; or counters of so
-    many registers in a run of HyperBall."""
+    """The memory that counting needs: a batch of sources, their list, counts, and sums at vertices; or counters of
+    2^log2_registers registers in a run of HyperBall."""
     n = store.n_vertices
 
     def phases(held: int) -> tuple[Phase, ...]:
@@ -76,13 +76,13 @@ def needs_of(store: Store, asked: DistanceOptions, log2_registers: int = 0) -> N
 
 
 def _bytes(asked: DistanceOptions, n_vertices: int, sums: int) -> int:
-    """What centralities take: sums of so many bytes, and both of them where they are kept."""
+    """Bytes of centralities: `sums` bytes for sums, and both arrays if they are kept."""
     return (sums if asked.centralities else 0) + (16 * n_vertices if asked.keep else 0)
 
 
 def _registers(session: Session, task: Task, asked: DistanceOptions) -> tuple[Task, int]:
-    """The task of HyperBall, with counters in memory, and the logarithm of how many registers a vertex has in one of
-    its runs: as many as there is room for. Raises InputError for a run elsewhere."""
+    """The task of HyperBall, with counters in memory, and log2 of the registers of a vertex in one of its runs: as many
+    as there is room for. Raises InputError for a run on workers or with state on disk."""
     if task.cluster is not None or task.vertex_state == "disk":
         raise InputError("HyperBall has its counters in the memory of this process",
                          remedy="leave --workers, --scheduler and --vertex-state disk out, or use --sample")
@@ -92,9 +92,9 @@ def _registers(session: Session, task: Task, asked: DistanceOptions) -> tuple[Ta
 
 
 def _attempt(session: Session, task: Task, selected: Selection, known: Known | None) -> Distances:
-    """The result with a plan by what is known of the graph; None: what its record says."""
+    """The result, with a plan by `known`; None: what the store's record says."""
     asked: DistanceOptions = task.options
-    # Sums of vertices cannot do without the rest of a batch: the time is looked at between batches then.
+    # Sums of vertices need whole batches, so the time is then checked only between batches.
     listener = session.progress if asked.centralities else session.listener
     task, bits = _registers(session, task, asked) if asked.method == HYPERBALL else (task, 0)
     with session.engine(task, selected, needs_of(session.store, asked, bits), known, listener) as opened:
@@ -131,7 +131,7 @@ def _attempt(session: Session, task: Task, selected: Selection, known: Known | N
 
 
 def _proved(session: Session, engine: Any, asked: DistanceOptions, counting: _Counting) -> MeanProof | None:
-    """A proof of the mean; None where the time is over."""
+    """A proof of the mean; None if the time is over."""
     from .certified import prove_mean
 
     def solved() -> MeanProof:
@@ -151,7 +151,7 @@ def _certify(session: Session, result: Distances, proof: MeanProof, on_disk: boo
     task, result.proved_mean = session.task, proof.proved
     file, room = task.certificate, None
     assert file is not None, "it is proved for a file"
-    if on_disk:  # half, since what the engine has given back may still be the process's
+    if on_disk:  # half, since memory freed by the engine may still belong to the process
         room = HashRoom(max(0, session.memory_bytes - current_rss_bytes()) // 2, task.options.scratch)
     session.write(result, "certificate", file, lambda: write_mean(
         file, proof.claims, proof.sources, session.store, room=room, threads=task.threads, progress=session.progress),
@@ -159,8 +159,8 @@ def _certify(session: Session, result: Distances, proof: MeanProof, on_disk: boo
 
 
 class _Counting:
-    """The stages of one run. seconds : wall seconds of each. why : a sentence, of a run that ended early. interrupted :
-    by Ctrl-C, so that sums of vertices are not whole."""
+    """The stages of one run. seconds : wall seconds of each. why : a sentence for a run that ended early. interrupted :
+    by Ctrl-C, so that sums of vertices are incomplete."""
 
     def __init__(self, engine: Any, asked: DistanceOptions, deadline: float | None, log2_registers: int) -> None:
         self.engine, self._asked, self._deadline, self._bits = engine, asked, deadline, log2_registers
@@ -169,7 +169,7 @@ class _Counting:
         self.count: SourceCount | BallCount | None = None
 
     def solved(self) -> Distances:
-        """What is counted in the time. Raises StoppedEarly where that is nothing."""
+        """The result of counting until the time is over. Raises StoppedEarly if nothing was counted."""
         before = self.engine.reporter.stats()
         try:
             with timed(self.seconds, "components"):

@@ -1,12 +1,12 @@
-"""Which sources are counted, and in which groups: a random sample, or all vertices with an edge.
+"""The choice of sources and their groups: a random sample, or all vertices with an edge.
 
-A sample of k is the k vertices with an edge whose hashes of (seed, natural rank) are smallest, in order of these: it is
-the same in every order of a store, on every engine, and the begin of every larger one. Its sources are put into at most
-MOST_GROUPS groups, in that order, for standard errors; where distances are large, the table of counts joins groups. All
-vertices are taken in order of the store, since sources that lie together share what their traversals visit, a batch at
-a time, and the batches in random order: so those that are done when a run is stopped are a sample of batches.
+A sample of k has the k vertices with an edge whose hashes of (seed, natural rank) are smallest, in order of these. It
+is the same in every order of a store and on every engine, and a prefix of every larger sample. In that order its
+sources are put into at most MOST_GROUPS groups, for standard errors; if distances are large, the table of counts joins
+groups. All vertices are taken in the order of the store, a batch at a time, since traversals from sources with near
+numbers share what they visit. The batches are in random order: so the batches done when a run is stopped are a sample.
 
-How many pairs of vertices are connected at all follows from the sizes of the components, exactly.
+The number of connected pairs of vertices follows exactly from the sizes of the components.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from ..engine.interface import Engine, max_degree_vertex
 from ..hashing import draw
 from ..jit import kernel
 
-# Groups that are left out one at a time, at most; fewer sources or parts are spread over them, each by itself.
+# The most groups that are left out one at a time; fewer sources or parts have a group each.
 MOST_GROUPS = 256
 
 
 @dataclass(frozen=True)
 class Part:
-    """Sources that are traversed together, int64[k], and the number of the group of each, int64[k] (a single number:
-    of all)."""
+    """Sources that are traversed together, int64[k], and the group number of each, int64[k], or one number for
+    all."""
 
     sources: np.ndarray
     groups: np.ndarray | int
 
 
 def _hashes(key: int, ranks: np.ndarray, out: np.ndarray) -> None:
-    """The same with numpy."""
+    """As `hashes`, with numpy."""
     out[:] = draw.py_func(np.uint64(key), ranks.astype(np.uint64))
 
 
@@ -51,7 +51,7 @@ def sampled_sources(engine: Engine, key: int, count: int) -> np.ndarray:
     expected = count + 8 * math.isqrt(count) + 64
     taken = engine.sample_vertices(key, expected)
     if len(taken) <= count or expected >= engine.facts.n_vertices - engine.facts.n_isolated:
-        if len(taken) < count:  # too few by chance, or all there are
+        if len(taken) < count:  # too few by chance, or all of them
             taken = engine.sample_vertices(key, engine.facts.n_vertices)
         if len(taken) <= count:
             return taken
@@ -81,7 +81,7 @@ def parts_of_all(engine: Engine, key: int, most: int) -> Iterator[Part]:
 
 @dataclass(frozen=True)
 class Connected:
-    """n_components : isolated vertices included. pairs : unordered pairs of vertices within components."""
+    """n_components : including isolated vertices. pairs : unordered pairs of vertices within components."""
 
     n_components: int
     pairs: int
@@ -92,7 +92,7 @@ class Connected:
 
 
 def connected_pairs(engine: Engine) -> Connected:
-    """One BFS, and the components that it does not reach."""
+    """The connected pairs, from one BFS and the components that it does not reach."""
     facts = engine.facts
     if not facts.n_arcs:
         return Connected(facts.n_vertices, 0)

@@ -1,7 +1,7 @@
 """A table of distances between chosen vertices, along edges, arcs or weights: a search from each source.
 
-A row for every source and target, in the order in which they were named: origin, destination, distance, which is null
-where there is no path. Without targets all vertices are, in the order of the store. Weights must not be negative.
+A row for every source and target, in the order of the arguments: origin, destination, distance, which is null
+without a path. Without targets all vertices are targets, in the order of the store. Weights must not be negative.
 Bytes: those of a search (paths/plan.py), 8 a vertex for a column, and the ids of the targets.
 """
 
@@ -31,9 +31,9 @@ _VERTEX_BYTES = 40
 
 @dataclass(repr=False)
 class DistanceRows(Shown, MemoryFigures):
-    """A table that was written. n_pairs : rows. unreachable_pairs : of them, without a path. largest_distance : of the
-    others; None without one. weighted, directed : whether distances are sums of weights, and go along arcs. out : the
-    file. seconds : wall seconds {load, write, total}."""
+    """A table that was written. n_pairs : rows. unreachable_pairs : rows without a path. largest_distance : of the
+    other rows; None if there are none. weighted, directed : whether distances are sums of weights, and go along arcs.
+    out : the file. seconds : wall seconds {load, write, total}."""
 
     shown: ClassVar[tuple[str, ...]] = (
         "n_sources", "n_targets", "n_pairs", "unreachable_pairs", "largest_distance", "n_vertices", "n_edges", "out",
@@ -72,8 +72,8 @@ class DistanceRows(Shown, MemoryFigures):
 
 
 def solve(session: Session, weighted: bool) -> DistanceRows:
-    """The table, written. Raises InputError (BudgetError; for an id that there is not), and StoppedEarly on Ctrl-C and
-    at the end of the time: then there is no file."""
+    """Compute and write the table. Raises InputError (BudgetError; for an unknown id), and StoppedEarly on Ctrl-C and
+    when the time is over: then there is no file."""
     store, asked = session.store, session.task.options
     sources, targets = (None if named is None else vertices_of(store, ids_in(named))
                         for named in (asked.sources, asked.targets))
@@ -96,7 +96,7 @@ def solve(session: Session, weighted: bool) -> DistanceRows:
 
 def _rows(session: Session, metric: WeightMetric, sources: np.ndarray, targets: np.ndarray | None,
           result: DistanceRows) -> Iterator[Piece]:
-    """A source after the other, in pieces of its targets."""
+    """The rows of one source after the other, in pieces of its targets."""
     store, meter = session.store, Meter(session.progress or silent)
     origins, longest = store.user_ids(sources), -1
     everyone = np.arange(store.n_vertices) if targets is None else targets
@@ -123,7 +123,7 @@ def _rows(session: Session, metric: WeightMetric, sources: np.ndarray, targets: 
 
 
 def ids_in(named: str | Path | Sequence[Any]) -> list[int | str]:
-    """Ids in a file, one on every line, but for empty ones; or those of a sequence. Raises InputError."""
+    """Ids in a file, one a line, without empty lines; or those of a sequence. Raises InputError."""
     if not isinstance(named, str | Path):
         return list(named)
     try:

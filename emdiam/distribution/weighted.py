@@ -1,27 +1,27 @@
-"""How distances along weights are distributed, and along weighted arcs; and centralities of vertices by them, along
-arcs of the length 1 too.
+"""The distribution of distances along weights, with or without directions, and centralities of vertices by them, also
+along arcs of length 1.
 
-A search from each source, of a random sample of all vertices, or from all. Pairs are unordered without directions, else
-of a vertex and another one that it reaches; none is counted of a vertex and itself, and those at the distance 0, where
-weights are 0, are. The mean is that of all pairs that were counted, exactly. Distances are counted in ranges of a whole
-number of units each: 1 where none exceeds 65,536 units, else 10, 100, ... of them (distance_table.py), from multiples
-of their width on. A quantile is the smallest distance within which that share of the pairs is, or where ranges are
-counted interpolated within the one that it lies in, so that it is off by less than a width.
+There is a search from each source, of a random sample or of all vertices. Pairs are unordered without directions; with
+directions they are of a vertex and another one that it reaches. A pair of a vertex and itself is not counted; pairs at
+distance 0, where weights are 0, are. The mean is that of all counted pairs, exactly. Distances are counted in ranges of
+a whole number of units each: 1 if none exceeds 65,536 units, else 10, 100, ... units (distance_table.py), from
+multiples of their width on. A quantile is the smallest distance within which that share of the pairs is. If ranges are
+counted, it is interpolated within its range, so that it is off by less than a width.
 
-Intervals of a sample: of mean and effective diameter as by numbers of edges (result.py). Of a centrality of a vertex:
-with a source drawn, let x be whether it is another vertex and a path joins them, y the distance, and h its inverse, 0
-without a path; then closeness is mean(x)^2 / mean(y), and harmonic centrality (n - 1) mean(h). The variance of
+Intervals for a sample: for mean and effective diameter as in numbers of edges (result.py). For a centrality of a
+vertex, let x be 1 if a drawn source is another vertex joined by a path, else 0, y the distance, and h its inverse, 0
+without a path. Then closeness is mean(x)^2 / mean(y), and harmonic centrality (n - 1) mean(h). The variance of
 closeness is that of the linear terms (the delta method), with the correction for a finite population, and its interval
-is normal. A few near vertices make most of a harmonic centrality, and a sample that lacks them cannot tell: normal
-intervals held in 77 % of samples of streets. So the 128 nearest vertices of each are counted exactly, by a search that
-ends there, and with h of all others, the interval is Student's through Hall's transformation, which takes the skewness
-out of the statistic: on roads 93 to 97 % hold (python -m bench.coverage). Where arcs are not in RAM, what an arc alone
-tells is known: with m the shortest arc of a vertex and g that of the graph, a distance below m + g is an arc. There,
-and where all that was drawn is equal, the interval of the mean of the other h, which are at most 1 / (m + g), is that
-of the empirical Bernstein-Serfling inequality: it holds at least as often as its level says, for every sample without
-replacement and all sizes, and is many times wider.
+is normal. A few near vertices make up most of a harmonic centrality, and a sample without them gives no sign of it:
+normal intervals were right for 77 % of samples of streets. So the 128 nearest vertices of each are counted exactly, by
+a search that ends there. With h of all others, the interval is Student's through Hall's transformation, which removes
+the skewness of the statistic: on roads 93 to 97 % are right (python -m bench.coverage). If arcs are not in RAM, only
+single arcs are used: with m the shortest arc of a vertex and g that of the graph, a distance below m + g is an arc. In
+that case, and if all drawn values are equal, the interval for the mean of the other h, which are at most 1 / (m + g),
+is that of the empirical Bernstein-Serfling inequality. It is right at least as often as its level says, for every
+sample without replacement and all sizes, and is many times wider.
 
-Searches: one a source; along arcs two where centralities are asked for. Bytes a vertex: those of searches, 8 for a
+Searches: one a source; along arcs two if centralities are wanted. Bytes a vertex: those of searches, 8 for a
 column, and 64, along arcs 128, for centralities.
 Sources: Cochran, Sampling Techniques, 1977, chapter 6, for the delta method of a ratio; Bardenet and Maillard,
 Concentration inequalities for sampling without replacement, Bernoulli 2015, theorem 4.3; Hall, On the removal of
@@ -70,9 +70,9 @@ if TYPE_CHECKING:
     from ..runs.task import Session, Task
 
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.99)
-# Of largest values that a table counts, so that by how much distances exceed the first of their range fits 64 bits.
+# Largest value in a table, so that the sum of amounts by which distances exceed the first of their range fits 64 bits.
 _LARGEST = 1 << 31
-# The first source's longest distance, times this, is what the width of ranges is chosen by.
+# The width of ranges is chosen by the longest distance from the first source, times this.
 _SPARE = 8
 _VERTEX_BYTES, _SUMS_BYTES = 40, 64
 # Vertices whose distances to another one are counted exactly for its harmonic centrality, beside a sample.
@@ -83,10 +83,10 @@ _PIECE_ARCS = 1 << 16
 
 @dataclass(repr=False)
 class WeightedDistances(Distances):
-    """As Distances; distances are sums of weights: whole numbers, or floats where weights are. pairs : by the first
-    distance of each range, of which histogram_width is the width; None where each whole number of the smallest unit of
-    weights is alone. quantiles : the distance within which a share of the pairs is, by the share. weights, weight : as
-    of an exact result."""
+    """As Distances; distances are sums of weights: whole numbers, or floats if weights are. pairs : by the first
+    distance of each range. histogram_width : width of the ranges; None if each range is one smallest unit of the
+    weights. quantiles : by share of the pairs, the distance within which that share is. weights, weight : as in an
+    exact result."""
 
     shown: ClassVar[tuple[str, ...]] = (*Distances.shown, "weight", "weights")
 
@@ -102,11 +102,11 @@ class WeightedArcDistances(WeightedDistances, DirectedDistances):
 
     shown: ClassVar[tuple[str, ...]] = (*DirectedDistances.shown, "weight", "weights")
 
-    directed: bool = True  # of two classes with other defaults the first one has the field's
+    directed: bool = True  # if two base classes have different defaults, the field has that of the first
 
 
 def options(task: Task, own: dict[str, Any], limits: Limits) -> DistanceOptions:
-    """Those that distances along weights have. Raises InputError."""
+    """The options of distances along weights. Raises InputError."""
     asked = options_of(own)
     if asked.method == HYPERBALL:
         raise InputError("HyperBall counts edges, not weights", remedy="use --sample or --exact")
@@ -114,9 +114,9 @@ def options(task: Task, own: dict[str, Any], limits: Limits) -> DistanceOptions:
 
 
 def solve(session: Session, weighted: bool = True) -> Any:
-    """The result, along weights that are rounded down where sums of them are not exact. weighted : whether lengths are
-    weights; else those of arcs are 1, and the result is a DirectedDistances. Raises InputError
-    (BudgetError), and StoppedEarly on Ctrl-C and at the end of the time, with `result` where sources have been counted
+    """The result, along weights that are rounded down if their sums are not exact. weighted : whether lengths are
+    weights; else arcs have length 1, and the result is a DirectedDistances. Raises InputError
+    (BudgetError), and StoppedEarly on Ctrl-C and when the time is over, with `result` if sources have been counted
     by then."""
     if session.task.options.of_table:
         from .table import solve as solve_table
@@ -156,9 +156,9 @@ def solve(session: Session, weighted: bool = True) -> Any:
 
 
 class _Nearest:
-    """The near vertices of each, which are counted exactly. sums : of the inverses of distances below `least`,
-    float64[n]; infinite where that is all. within : whether they are in balls; else they are what arcs alone tell. arcs
-    : into vertices, or out of them, as distances go. count : vertices of a ball; 0 where arcs alone shall tell."""
+    """The near vertices of each vertex, which are counted exactly. sums : of the inverses of distances below `least`,
+    float64[n]. least : infinite if no other vertex is farther. within : whether near vertices are from balls; else from
+    single arcs. arcs : into vertices, or out of them, like the distances. count : vertices of a ball; 0: only arcs."""
 
     def __init__(self, arcs: Arcs, units: Units, count: int = 0) -> None:
         found = arcs.balls(count) if count else None
@@ -172,13 +172,13 @@ class _Nearest:
         self.least[farther], self.sums[farther] = least[farther], sums[farther] * 10.0**units.decimals
 
     def _by_arcs(self, arcs: Arcs, units: Units) -> None:
-        """A distance below the shortest arc of a vertex and that of the graph together is an arc."""
+        """Use arcs: a distance below the sum of a vertex's shortest arc and the graph's shortest arc is an arc."""
         n = arcs.n_vertices
         self.sums, shortest, smallest = np.zeros(n), np.full(n, np.inf), np.inf
         for rows, lengths in _arc_lengths(arcs, units):
             np.minimum.at(shortest, rows, lengths)
             smallest = min(smallest, lengths.min(initial=np.inf, where=lengths > 0))
-        # A little less, as sums of floats may be less than those of units.
+        # Slightly less, as sums of floats may be less than those of units.
         more = shortest.min(initial=np.inf)
         self.least = np.where(shortest > 0, shortest + more, smallest) * (1 - 1e-12)
         for rows, lengths in _arc_lengths(arcs, units):
@@ -200,14 +200,14 @@ def _arc_lengths(arcs: Arcs, units: Units) -> Iterator[tuple[np.ndarray, np.ndar
 
 
 class _Sums:
-    """Sums over sources at every vertex, itself left out, float64[6, n]: of x, y, y^2, h, h^2 and h^3, these of what is
-    not near. nearest : that."""
+    """Sums over sources at every vertex, without the vertex itself, float64[6, n]: of x, y, y^2, h, h^2 and h^3, where
+    h leaves out near vertices. nearest : the near vertices."""
 
     def __init__(self, nearest: _Nearest) -> None:
         self.nearest, self.values = nearest, np.zeros((6, len(nearest.sums)))
 
     def add(self, reached: np.ndarray, lengths: np.ndarray) -> None:
-        """A source that these others reach, or are reached from, int64[k], at lengths, float64[k]."""
+        """Add a source, with the others that it reaches, or that reach it, int64[k], at `lengths`, float64[k]."""
         far = (lengths > 0) & (lengths >= self.nearest.least[reached])
         inverse = np.divide(1, lengths, out=np.zeros(len(lengths)), where=far)
         for row, more in zip(self.values, (1, lengths, lengths**2, inverse, inverse**2, inverse**3), strict=True):
@@ -237,7 +237,7 @@ class _Sums:
             third = h3 / k - 3 * mean_h * h2 / k + 2 * mean_h**3
             low, high = (np.where(variance > 0, end, side) for end, side in zip(
                 skewed(k, n - 1, variance, third), (low, high), strict=True))
-        # What was drawn is known; the others are between 0 and the largest that they may be.
+        # Drawn values are known; the others are between 0 and their largest possible value.
         most = h + (n - 1 - k) / self.nearest.least[vertices]
         return {**found, f"closeness{suffix}_low": np.maximum(0, closeness - by),
                 f"closeness{suffix}_high": closeness + by,
@@ -246,18 +246,18 @@ class _Sums:
 
 
 def serfling(k: np.ndarray, n: int, variance: np.ndarray, largest: np.ndarray) -> np.ndarray:
-    """By how much the mean of n numbers from 0 to `largest` may be off that of a sample of k without replacement with
-    this variance (divided by k), float64[...] all, but for a chance of 1 - LEVEL: the empirical Bernstein-Serfling
-    inequality, which fails on either side with five times the chance that its logarithm is of."""
+    """Bound on the difference between the mean of n numbers from 0 to `largest` and the mean of a sample of k without
+    replacement with this variance (divided by k), all float64[...], except with probability 1 - LEVEL: the empirical
+    Bernstein-Serfling inequality. It fails on either side with 5 times the probability delta in its log(1 / delta)."""
     chance = math.log(10 / (1 - LEVEL))
     rest = np.where(k <= n / 2, 1 - (k - 1) / n, (1 - k / n) * (1 + 1 / k))
     return np.sqrt(2 * variance * rest * chance / k) + (7 / 3 + 3 / math.sqrt(2)) * largest * chance / k
 
 
 def skewed(k: np.ndarray, n: int, variance: np.ndarray, third: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of the interval of the mean of n numbers, less that of a sample of k without replacement with this
-    variance and third central moment (divided by k), which are not 0: Student's quantiles, through Hall's
-    transformation, which takes the skewness out of a t statistic."""
+    """The ends of the interval for the mean of n numbers, minus the mean of a sample of k without replacement with this
+    variance and third central moment (divided by k), both nonzero: Student's quantiles, through Hall's
+    transformation, which removes the skewness of a t statistic."""
     share = k / n
     error = np.sqrt(variance * np.maximum(0, 1 - share) / np.maximum(1, k - 1))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -269,7 +269,7 @@ def skewed(k: np.ndarray, n: int, variance: np.ndarray, third: np.ndarray) -> tu
 
 
 class _Count:
-    """One run. samples : sources that were counted. seconds : wall seconds of its stages."""
+    """One run. samples : number of sources counted. seconds : wall seconds of its stages."""
 
     def __init__(self, session: Session, metric: WeightMetric, weighted: bool) -> None:
         self._weighted = weighted
@@ -278,7 +278,7 @@ class _Count:
         self._n, self._directed = metric.n_vertices, isinstance(metric, WeightedArcMetric)
         self._table, self._step, self._total, self._pairs = DistanceTable(MOST_GROUPS), 0, 0, 0
         ways = 1 + self._directed if self._asked.centralities else 0
-        # At the vertices that sources reach, and at those that reach them.
+        # Sums at the vertices that sources reach, and at those that reach sources.
         sides = [metric.into, metric.arcs] if isinstance(metric, WeightedArcMetric) else [metric.arcs]
         near = NEAR if self._asked.method == SAMPLE else 0
         self._sums = [_Sums(_Nearest(arcs, metric.units, near)) for arcs in sides[:ways]]
@@ -299,7 +299,7 @@ class _Count:
         self._complete = True
 
     def _sources(self) -> np.ndarray:
-        """In random order, so that those that are done are a sample, too; the same in every order of a store."""
+        """Sources in random order, so that those done so far are a sample too; the same in every order of a store."""
         store, random = self._session.store, np.random.default_rng(self._asked.seed)
         ranks = random.permutation(self._n)
         if self._asked.method == SAMPLE:
@@ -329,18 +329,18 @@ class _Count:
         self.samples += 1
 
     def _add(self, units: np.ndarray, group: int) -> None:
-        """The distances of a source to others."""
+        """Count the distances from a source to others."""
         if not self._step:
             longest = _SPARE * int(units.max(initial=1))
             self._step = 10 ** max(0, math.ceil(math.log10(longest / _LARGEST)))
         self._table.add_values(group, units // self._step)
         self._pairs += len(units)
-        # Halves, so that no sum is too long.
+        # In two halves of 32 bits, so that no sum overflows.
         self._total += (int((units >> 32).sum()) << 32) + int((units & 0xFFFFFFFF).sum())
 
     # -- the answer -----------------------------------------------------------------------------
     def result(self) -> Distances:
-        """What is known by now."""
+        """The result of the sources counted so far."""
         n, asked, metric = self._n, self._asked, self._metric
         exact, pairs, units = self.samples == n, self._table.total(), metric.units
         share, width = n / self.samples / (1 if self._directed else 2), self._table.width * self._step
@@ -366,13 +366,13 @@ class _Count:
         return (WeightedArcDistances if self._directed else WeightedDistances)(**facts, **metric.fields())
 
     def _how(self) -> dict[str, Any]:
-        """How intervals of harmonic centralities are made."""
+        """The method of intervals of harmonic centralities."""
         if not self._sums or self.samples == self._n:
             return {}
         return {"harmonic_interval": "Hall" if self._sums[0].nearest.within else "Bernstein-Serfling"}
 
     def _components(self, share: float) -> dict[str, Any]:
-        """Of the graph, and pairs without a path: along arcs an estimate where not all vertices were sources."""
+        """Facts on components, and pairs without a path: along arcs an estimate if not all vertices were sources."""
         n, metric = self._n, self._metric
         if isinstance(metric, WeightedArcMetric):
             strong = metric.strong
@@ -384,7 +384,7 @@ class _Count:
                 "unreachable_pairs": n * (n - 1) // 2 - sum(size * (size - 1) // 2 for size in sizes)}
 
     def _value(self, units: Fraction | int) -> float:
-        """A number of units, maybe a part of one, as users see lengths: to the nearest float64."""
+        """A number of units, maybe fractional, as lengths are shown to users: the nearest float64."""
         one = self._metric.units
         unit = Fraction(1, 10**one.decimals) if one.whole else Fraction(2) ** one.exponent
         return float(units * unit)
@@ -419,8 +419,8 @@ class _Count:
             yield {"id": self._session.store.user_ids(vertices), **columns}
 
     def kept(self) -> tuple[np.ndarray, np.ndarray]:
-        """Closeness and harmonic centrality of all vertices, in increasing order of ids, along arcs those by distances
-        to them."""
+        """Closeness and harmonic centrality of all vertices, in increasing order of ids; along arcs by distances to
+        them."""
         found = [self._columns(self._sums[0], vertices, "") for vertices in self._in_order()]
         close, harmonic = (np.concatenate([np.asarray(one[name]) for one in found]) for name in (
             "closeness", "harmonic"))
