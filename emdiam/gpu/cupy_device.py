@@ -1,4 +1,4 @@
-"""A GPU through CuPy, which is the optional extra emdiam[cuda] and is imported only when a GPU is asked for."""
+"""A GPU through CuPy, which is the optional extra emdiam[cuda] and is imported only if a GPU is used."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .vector import DeviceVector
 
 EXTRA = f"install the extra emdiam[cuda] on a machine with an NVIDIA GPU, or {ON_CPU}"
 DRIVER = f"install NVIDIA's driver for CUDA 13 or newer, or {ON_CPU}"
-# More dynamic shared memory than this a kernel has to be allowed first (CUDA C++ Programming Guide).
+# A kernel needs a permission for more dynamic shared memory than this (CUDA C++ Programming Guide).
 USUAL_SHARED_BYTES = 48 << 10
 # CUDA_ERROR_NOT_FOUND of get_function: the module has no such entry.
 _NOT_FOUND = "CUDA_ERROR_NOT_FOUND"
@@ -30,8 +30,8 @@ _CHECKED_ITEMS = 256
 def find_device(text: str = "gpu") -> Device:
     """The GPU named "gpu" (the first) or "gpu:N" (number N, from 0), which has compiled and run a kernel.
 
-    Raises InputError, with what was found and the extra to install, if CuPy or the GPU is absent, and the errors of
-    failures.py for a GPU that does not do what it is asked.
+    Raises InputError, with the reason and the extra to install, if CuPy or the GPU is missing, and the errors of
+    failures.py for a GPU that fails.
     """
     return find_devices(text)[0]
 
@@ -47,8 +47,8 @@ def find_devices(text: str) -> tuple[Device, ...]:
 
 
 def find_share(text: str, place: int) -> Device:
-    """The GPU of process number `place` (from 0) of several on this machine, which take turns: at those that `text`
-    names, or all of them ("gpu"). Raises as find_devices does."""
+    """The GPU of process number `place` (from 0) on this machine; processes take the GPUs that `text` names, or all of
+    them ("gpu"), in turn. Raises as find_devices does."""
     numbers = gpu_numbers(text)
     count = _check_numbers(numbers)
     numbers = numbers or list(range(count))
@@ -56,7 +56,7 @@ def find_share(text: str, place: int) -> Device:
 
 
 def gpu_numbers(text: str) -> list[int]:
-    """The numbers of GPUs in "gpu:N,M,...", none in "gpu". Raises InputError for another text, and for a GPU that is
+    """The numbers of GPUs in "gpu:N,M,..."; none for "gpu". Raises InputError for another text, and for a GPU that is
     named twice."""
     match = re.fullmatch(r"gpu(?::(\d+(?:,\d+)*))?", text)
     if match is None:
@@ -68,7 +68,7 @@ def gpu_numbers(text: str) -> list[int]:
 
 
 def _check_numbers(numbers: list[int]) -> int:
-    """How many GPUs there are. Raises InputError where that is none, or one of these is not there."""
+    """The number of GPUs. Raises InputError if it is 0, or if one of `numbers` does not exist."""
     count = _count_gpus(_import_cupy())
     for number in numbers:
         if number >= count:
@@ -77,26 +77,26 @@ def _check_numbers(numbers: list[int]) -> int:
 
 
 def _opened(number: int) -> CupyDevice:
-    """The GPU of that number, once it has compiled and run a kernel: most of what a machine can lack shows there,
-    and not in the middle of a run."""
+    """The GPU of a number, after it has compiled and run a kernel, so that missing software is found now, not in the
+    middle of a run."""
     try:
         device = CupyDevice(number)
         check_device(device)
     except EmdiamError:
         raise
-    except Exception as error:  # of CuPy, or of what it imports as it goes: by any of them this GPU cannot be used
+    except Exception as error:  # of CuPy or its late imports: with any of them the GPU is unusable
         raise cannot_compile(error, f"gpu:{number}") from error
     return device
 
 
 def check_device(device: Device) -> None:
-    """Compile a kernel, run it on 1 KiB, and look at what it has done; also a fill, for which CuPy compiles its own.
+    """Compile a kernel, run it on 1 KiB, and check its result; and run a fill, for which CuPy compiles a kernel.
 
-    CuPy compiles at run time. What that takes (the compiler NVRTC, its headers, a folder for what is compiled, a
-    driver that loads it) is looked for when it is first needed, so that a machine without it seems to have a GPU.
+    CuPy compiles at run time, and looks for the requirements (the compiler NVRTC, its headers, a cache folder, a
+    driver) only then; a machine without them seems to have a GPU.
 
-    Raises the errors of failures.py, DeviceError if the result is wrong, and whatever CuPy raises that those do
-    not know. A fraction of a second where the kernels lie compiled on disk.
+    Raises the errors of failures.py, DeviceError for a wrong result, and other errors of CuPy. Takes a fraction of a
+    second if the kernels are in CuPy's cache.
     """
     items = np.arange(_CHECKED_ITEMS)
     values = device.array(items.astype(np.uint32)[::-1])
@@ -112,7 +112,7 @@ def _import_cupy() -> Any:
     """The module cupy; InputError if it cannot be imported."""
     try:
         import cupy
-    except Exception as error:  # a build for another numpy or Python fails by any class of error
+    except Exception as error:  # a build for another numpy or Python may raise any error
         absent = isinstance(error, ImportError) and error.name == "cupy"
         why = "is not installed" if absent else f"cannot be imported ({first_line(error)})"
         raise InputError(f"no GPU can be used: the package cupy {why}", remedy=EXTRA) from error
@@ -124,7 +124,7 @@ def _count_gpus(cupy: Any) -> int:
     name = f"CuPy {getattr(cupy, '__version__', 'of no version')}"
     try:
         count = int(cupy.cuda.runtime.getDeviceCount())
-    except Exception as error:  # beside those of CUDA: a folder that is named cupy has no such function
+    except Exception as error:  # CUDA's errors, or a folder named cupy without this function
         old = "cudaErrorInsufficientDriver" in str(error)
         why = f"NVIDIA's driver is absent, or older than {name} needs" if old else f"{name} finds none"
         raise InputError(f"no GPU can be used: {why} ({first_line(error)})", remedy=DRIVER if old else EXTRA) from error
@@ -139,7 +139,7 @@ class CupyKernel:
     def __init__(self, raw: Any, entry: str) -> None:
         self.raw, self.entry = raw, entry
         self.shared_allowed = USUAL_SHARED_BYTES
-        # By threads of a block and its shared bytes: the driver is asked once.
+        # Cached answers of the driver, by threads of a block and shared bytes.
         self.resident: dict[tuple[int, int], int] = {}
 
     @property
@@ -148,18 +148,18 @@ class CupyKernel:
         return int(self.raw.max_threads_per_block)
 
     def allow_shared(self, nbytes: int) -> None:
-        """Let launches have this much dynamic shared memory a block."""
+        """Allow launches with `nbytes` of dynamic shared memory a block."""
         if nbytes > self.shared_allowed:
             self.raw.max_dynamic_shared_size_bytes = nbytes
             self.shared_allowed = nbytes
 
 
 class CupyDevice:
-    """One GPU; see Device for what the methods promise. Everything goes to CuPy's current stream.
+    """One GPU; see Device for the methods. All work goes to CuPy's current stream.
 
-    number : of the GPU, from 0. Every method makes it CuPy's current device in the thread that calls, so that
-    threads may use several. What CUDA cannot do is raised as an error of failures.py: DeviceRoomError,
-    DeviceUnfitError, DeviceError.
+    number : of the GPU, from 0. Every method makes it CuPy's current device in the calling thread, so that threads may
+    use several GPUs. Failures of CUDA are raised as errors of failures.py: DeviceRoomError, DeviceUnfitError,
+    DeviceError.
     """
 
     def __init__(self, number: int = 0) -> None:
@@ -226,8 +226,8 @@ class CupyDevice:
                 target[:] = src
 
     def kernel(self, file: str | Path, entry: str, defines: Mapping[str, Define] | None = None) -> Kernel:
-        """See Device.kernel. A cubin of the package is loaded where one fits. What CuPy compiles it keeps on disk, by
-        the text and the options. Modules belong to this device: CuPy would compile a function of another one's anew."""
+        """See Device.kernel. Loads a fitting cubin of the package, if there is one; else CuPy compiles, and caches the
+        result on disk by text and options. Modules belong to this device, since CuPy compiles again for another one."""
         options = define_options(defines or {})
         key = (str(file), options)
         if (*key, entry) not in self._kernels:
@@ -236,7 +236,7 @@ class CupyDevice:
         return self._kernels[*key, entry]
 
     def _compile(self, file: str | Path, entry: str, options: tuple[str, ...]) -> CupyKernel:
-        """An entry of a file, built with these options. InputError if the file has none of that name."""
+        """An entry of a file, compiled with these options. Raises InputError for an unknown entry."""
         key = (str(file), options)
         if key not in self._modules:
             self._modules[key] = self._module(kernel_source(file), entry, options)
@@ -248,18 +248,18 @@ class CupyDevice:
             raise InputError(f"the kernel file has no entry {entry}", path=file) from error
         except (RuntimeError, OSError, ImportError) as error:
             if is_cuda_error(error):
-                raise  # the guard knows what it means
+                raise  # the guard translates it
             raise cannot_compile(error, self.name) from error
 
     def _module(self, source: str, entry: str, options: tuple[str, ...]) -> Any:
-        """The cubin of this text, if there is one that the device loads; else what NVRTC makes of it."""
+        """The module of this text: a cubin, if one exists that the device loads; else compiled by NVRTC."""
         cubin = find_cubin(self.capability, source, options)
         if cubin is not None:
             module = self._cupy.RawModule(path=str(cubin))
             try:
                 module.get_function(entry)
             except (self._cupy.cuda.driver.CUDADriverError, OSError):
-                pass  # cut short, or for another driver: NVRTC compiles it, or says what the device lacks
+                pass  # truncated, or for another driver: NVRTC compiles, or reports the reason
             else:
                 return module
         return self._cupy.RawModule(code=source, options=(*OPTIONS, *options))
@@ -311,8 +311,8 @@ class CupyDevice:
                 raise DeviceRoomError(
                     f"{host.nbytes} bytes of the host cannot be locked into memory ({first_line(error)})",
                     remedy=f"give a smaller --memory, or {ON_CPU}") from error
-            # Kernels may need another address than the host's (cudaDevAttrCanUseHostPointerForRegisteredMem), or have
-            # none.
+            # The address for kernels may differ from the host's (cudaDevAttrCanUseHostPointerForRegisteredMem), or be
+            # 0.
             pointer = runtime.pointerGetAttributes(host.ctypes.data).devicePointer
             if not pointer:
                 runtime.hostUnregister(host.ctypes.data)
@@ -358,12 +358,12 @@ class CupyDevice:
             return float(self._cupy.cuda.get_elapsed_time(start, end)) / 1000
 
     def memory(self) -> DeviceMemory:
-        """See Device.memory. What CuPy keeps for reuse counts as free."""
+        """See Device.memory. Memory that CuPy caches for reuse counts as free."""
         with self._guard:
             free, total = self._cupy.cuda.runtime.memGetInfo()
             pool = self._cupy.get_default_memory_pool()
             free, limit = free + pool.free_bytes(), pool.get_limit()
-            # A limit of 0 is none.
+            # A limit of 0 means no limit.
             return DeviceMemory(min(free, limit - pool.used_bytes()), min(total, limit)) if limit else (
                 DeviceMemory(free, total))
 
@@ -373,6 +373,6 @@ class CupyDevice:
             self._cupy.get_default_memory_pool().set_limit(size=nbytes or 0)
 
     def peak_bytes(self) -> int:
-        """See Device.peak_bytes. The pool gives nothing back by itself."""
+        """See Device.peak_bytes. The pool never frees memory by itself."""
         with self._guard:
             return int(self._cupy.get_default_memory_pool().total_bytes())

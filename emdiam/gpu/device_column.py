@@ -1,16 +1,13 @@
-"""Columns that live on a device, and the bounds of pivots as such columns.
+"""Columns on a device, the bounds of pivots as device columns, and the table of boxes of candidates (boxes.cu).
 
-Values are uint32 there, whatever range they were asked for; what is handed out as numbers is the same as from
-a Column in RAM.
+Values are uint32 on the device for any requested range; numbers returned to the host equal those of a Column in RAM.
 
-The table of boxes of candidates on a device: the host's side of boxes.cu.
-
-Vertices with limit < upper < unreached are put into boxes by their distances divided by 2^q; of the boxes only those
-come to the host that are not certified against all others at once. Device memory: slots * (4 k + 8) bytes, at most as
-much again for what is left, and 4 bytes a vertex while members are listed.
+Boxes group the vertices with limit < upper < unreached by their distances divided by 2^q. Only boxes that are not
+certified against all others are copied to the host. Device memory: slots * (4 k + 8) bytes, at most the same again for
+remaining boxes, and 4 bytes a vertex while members are listed.
 Source: methods/exact/candidates.py, coarse candidates, which does the same in RAM.
 
-Fewer candidates are listed, without those that are certified, with their distances: 4 bytes a vertex meanwhile.
+Few candidates are listed with their distances, without certified ones: 4 bytes a vertex meanwhile.
 """
 
 from __future__ import annotations
@@ -33,8 +30,8 @@ from .vector import REACHED_ABOVE, DeviceVector, column_addresses, on_device
 class DeviceBoxTable:
     """A BoxTable (traverse/columns.py) of vectors on `device`.
 
-    upper : uint32[n]. columns : k of the same size, distances. limit : of what is certified. q : int64[k], 63: all
-    distances are alike. slots : a power of two.
+    upper : uint32[n]. columns : k distance vectors of the same size. limit : bound of certified vertices. q : int64[k];
+    63 makes all distances equal. slots : a power of two.
     """
 
     def __init__(self, device: Device, upper: DeviceArray, columns: Sequence[DeviceArray], limit: int, q: np.ndarray,
@@ -42,12 +39,12 @@ class DeviceBoxTable:
         self._device, self._upper, self._limit = device, upper, limit
         self._k, self._slots, self._n = len(columns), slots, upper.size
         self._kernels = KernelFile(device, "boxes.cu")
-        # Owners, counts and maxima, zeros at first.
+        # Owners, counts and maxima, initially zero.
         state = zeros(device, slots * (self._k + 2), np.uint32)
         self._owners, self._counts, self._maxima = state[:slots], state[slots : 2 * slots], state[2 * slots :]
         addresses = device.array(column_addresses(device, self._n, columns, self._k))
         self._boxes = (addresses, device.array(q.astype(np.uint32)), self._k, slots, self._owners)
-        self._columns = columns  # alive as long as their addresses are
+        self._columns = columns  # keeps the arrays alive for their addresses
 
     def fill(self) -> bool:
         """See BoxTable.fill."""
@@ -86,14 +83,13 @@ class DeviceBoxTable:
         return DeviceVector(device, members).select("==", 0)
 
 
-# A pass has to drop at least one candidate in so many for another to follow (WORTH of methods/exact/candidates.py).
+# Another pass follows if a pass drops at least one in _WORTH candidates (WORTH of methods/exact/candidates.py).
 _WORTH = 8
 
 
 def uncertified(device: Device, upper: DeviceArray, columns: Sequence[DeviceArray], limit: int) -> np.ndarray:
-    """Vertices with limit < upper < unreached that passes have not found to be certified against all others that are
-    left at once; ascending, int64[m]. upper, columns : uint32[n]. The host reads two numbers a pass. Work: O(k n) a
-    pass."""
+    """The vertices with limit < upper < unreached that passes have not certified against all remaining others;
+    ascending, int64[m]. upper, columns : uint32[n]. The host reads two numbers a pass. Work: O(k n) a pass."""
     n, k, kernels = upper.size, len(columns), KernelFile(device, "boxes.cu")
     addresses = device.array(column_addresses(device, n, columns, k))
     members, left, dropped, begins = device.empty(n, np.uint32), 1, 1, True
@@ -107,8 +103,8 @@ def uncertified(device: Device, upper: DeviceArray, columns: Sequence[DeviceArra
 
 
 def gathered(device: Device, columns: Sequence[DeviceArray], ids: np.ndarray) -> np.ndarray:
-    """Values of vertices `ids` (int64[m], all of which there are) in k columns uint32[n], uint32[m, k]; one copy each
-    way."""
+    """The values, uint32[m, k], of vertices `ids` (int64[m], valid) in k columns uint32[n]; one copy in each
+    direction."""
     k, m = len(columns), len(ids)
     if m == 0:
         return np.empty((0, k), np.uint32)
@@ -120,21 +116,21 @@ def gathered(device: Device, columns: Sequence[DeviceArray], ids: np.ndarray) ->
 
 
 _PIECE, _OPEN_PIECE = 1 << 17, 1 << 20
-# Of a vertex while candidates are listed: a mark, and its number if it stays; and of what else that takes.
+# Bytes a vertex while candidates are listed: a mark, and the number of a remaining one; and a margin.
 _LISTED_BYTES, _MARGIN = 12, 1 << 16
 _ALL_BITS = 0xFFFFFFFFFFFFFFFF
 _MOST_VERTICES = 1 << 32
 
 
 class DeviceColumn(DeviceVector, Column):
-    """A column on `device`. array : uint32[n_vertices], all bits set where unreached, that nobody else holds."""
+    """A column on `device`. array : uint32[n_vertices], all bits set for unreached, not shared."""
 
-    many = 1 << 10  # a list goes to the host, and boxes stay
-    has_spare = False  # whether the plan has room for one copy of a column
+    many = 1 << 10  # lists are copied to the host, boxes stay on the device
+    has_spare = False  # whether the plan includes a copy of a column
 
     @classmethod
     def new(cls, device: Device, n_vertices: int, value: int | None = None) -> DeviceColumn:
-        """A column filled with `value` (default: unreached). Raises BudgetError if there is no room."""
+        """A column filled with `value` (default: unreached). Raises BudgetError if memory is too small."""
         array = device.empty(n_vertices, np.uint32)
         device.fill(array, UNREACHED if value is None else value)
         return cls(device, array)
@@ -160,7 +156,7 @@ class DeviceColumn(DeviceVector, Column):
         self.device.copy(np.ascontiguousarray(values), self.array[start : start + len(values)])
 
     def raw(self) -> np.ndarray:
-        """A copy in RAM, which cannot be written to: changes of it would be lost."""
+        """A read-only copy in RAM: changes of a copy would be lost."""
         values = self.device.to_host(self.array)
         values.flags.writeable = False
         return values
@@ -191,7 +187,7 @@ class DeviceColumn(DeviceVector, Column):
         return DeviceBoxTable(self.device, self.array, arrays, limit, q, slots)
 
     def uncertified(self, columns: Sequence[Any], limit: int) -> np.ndarray | None:
-        """See Column.uncertified. None too where the device has no room for the list."""
+        """See Column.uncertified. Also None if the list does not fit device memory."""
         arrays = _arrays(columns)
         if arrays is None or self.device.memory().free < _LISTED_BYTES * len(self) + _MARGIN:
             return None
@@ -209,7 +205,7 @@ class DeviceColumn(DeviceVector, Column):
 
     def first(self, wanted: Sequence[int], start: int = 0, stop: int | None = None, labels: Any = None,
               label: int = 0) -> int:
-        """See Column.first. Labels in RAM are looked at in pieces from `start` on: what is asked for is mostly near."""
+        """See Column.first. Labels in RAM are scanned in pieces from `start` on, since the vertex is usually near."""
         end = len(self) if stop is None else min(stop, len(self))
         if labels is None or len(labels) == 0 or isinstance(labels, DeviceLabels):
             part = self.between(start, max(start, end))
@@ -276,7 +272,7 @@ class DeviceColumn(DeviceVector, Column):
 
     def contenders(self, values: Column | None, count: int, smallest: bool, start: int,
                    stop: int) -> Iterator[np.ndarray]:
-        """Of the open vertices those whose value is at least as good as that of the `count`-th best."""
+        """The open vertices whose value is at least as good as the `count`-th best value."""
         if values is None:
             yield from self.open_vertices(start, stop)
             return
@@ -294,22 +290,22 @@ class DeviceColumn(DeviceVector, Column):
             yield open_values.select("<=", worst) + start
             return
         least = len(counts) - 1 - worst
-        # The sentinel takes part as the largest value: out of the way with it, where that is below the least.
+        # The sentinel would count as the largest value: replace it by 0 if the least value is above 0.
         open_values.fill_where("==", UNREACHED, 0 if least else UNREACHED)
         ids = open_values.select(">=", least)
         yield (ids if least else ids[open_values.take(ids) != UNREACHED]) + start
 
 
 def _arrays(columns: Sequence[Any]) -> list[DeviceArray] | None:
-    """The vectors of columns that are all on a device, at least one; None for others."""
+    """The vectors of columns, if there are some and all are on a device; else None."""
     arrays = [column.array for column in columns if isinstance(column, DeviceColumn)]
     return arrays if arrays and len(arrays) == len(columns) else None
 
 
 class DevicePivotBounds(PivotBounds):
-    """As PivotBounds; lower, upper and far are DeviceColumns, and distances must be one.
+    """As PivotBounds, with lower, upper and far as DeviceColumns; distances must be a DeviceColumn too.
 
-    graph : on the device. largest : eccentricity that there may be, to which upper bounds are cut.
+    graph : on the device. largest : the largest possible eccentricity, the initial upper bound.
     Raises OverflowError for 2^32 vertices or more. Source and ties: kernels/pivots.cu.
     """
 
@@ -331,7 +327,7 @@ class DevicePivotBounds(PivotBounds):
                              np.uint32(limit), np.uint32(self._largest), *columns, out)
         self._kernels.launch("choose_pivots", n, self._graph.offsets, values, n, *columns, out)
         unsettled, highest, _, _, centre, periphery = (int(value) for value in device.to_host(out))
-        # Keys came with all bits turned round; 0 is none.
+        # Keys have all bits inverted; 0 means none.
         return Folded(unsettled, ~centre & 0xFFFFFFFF if centre else -1, ~periphery & _ALL_BITS if periphery else -1,
                       highest)
 

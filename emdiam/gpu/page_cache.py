@@ -1,18 +1,18 @@
-"""Arcs that a device does not hold: pages that come when they are needed, and those that stay.
+"""Pages of arcs for a graph that is larger than device memory: copied on demand, some kept on the device.
 
-A page is a few neighbouring blocks of the store. The engine's arena, locked into memory, is where blocks come
-from: all of them where the graph is in RAM, else those that its threads have read and decoded for the page
-at hand, while the page before is still on its way. Copies run behind the launches, through a ring of buffers;
-what device memory is left keeps pages for good, the first that come. A block without an active arc is never
-copied. Device memory: (ring + kept pages) * page bytes.
+A page is a few consecutive blocks of the store. Blocks are copied from the engine's arena, which is locked in memory:
+it has all blocks if the graph is in RAM, else the blocks that threads have read and decoded for the current page while
+the page before is being copied. Copies overlap with kernels, through a ring of buffers. The remaining device memory
+keeps the first pages permanently. Blocks without active arcs are not copied. Device memory: (ring + kept pages) * page
+bytes.
 
-What bringing arcs costs on this machine, the figures of a PagingModel, is measured through the same ring. Copies are
-timed by events in their own stream, so that what the host takes to ask for them is not counted, over MEASURED_BYTES, a
-page at a time: no device memory is taken beside the plan's. Reading in place is timed over as many bytes of sectors,
-each read once, no two of one line (128 bytes) by neighbouring lanes, as short rows lie. A graph or an arena that has
-less is measured with what it has.
+The figures of a PagingModel for this machine are measured through the same ring. Copies are timed by events in their
+stream, without the host's time for the calls, over MEASURED_BYTES, a page at a time: so no device memory beyond the
+plan is used. Reading in place is timed over the same number of bytes in sectors; each is read once, and neighbouring
+lanes read from different lines (128 bytes), as with short rows. A smaller graph or arena is measured with the bytes
+that it has.
 
-pack_rows packs active rows on the host: the arcs of a frontier within a range, one row after the other.
+pack_rows packs active rows on the host: the arcs of a frontier within a range, row after row.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from .kernel_file import KernelFile, zeros
 from .paging_model import RING, SECTOR_BYTES, TYPICAL, PagingModel
 from .registry import KERNEL_TYPES
 
-# Of pages that are far smaller than usual, not as many are copied for measuring as would take a second.
+# Limits the time to measure copies of very small pages.
 _MOST_COPIES = 256
 MEASURED_BYTES = 64 << 20
-# Neighbouring lanes read sectors that lie so many apart: a line has four.
+# Distance, in sectors, between the reads of neighbouring lanes: a line has four sectors.
 STRIDE = 5
 _RUNS = 3
 _ROWS = 1 << 16
@@ -46,9 +46,9 @@ _ROWS = 1 << 16
 
 @dataclass
 class PagingCounts(Tally):
-    """bytes_copied, bytes_gathered, bytes_in_place : brought to the device by each way (in place: whole
-    sectors). bytes_up : heads of arcs that levels up have looked at, levels_up : their number. pages_* : how often a
-    page came that way, was there already (kept), or had no active arc."""
+    """bytes_copied, bytes_gathered, bytes_in_place : bytes that the device got by each method (in place: whole
+    sectors). bytes_up : heads of arcs scanned by bottom-up levels; levels_up : number of these levels. pages_* : number
+    of pages by each method, on the device already (kept), or without active arcs."""
 
     bytes_copied: int = 0
     bytes_gathered: int = 0
@@ -65,8 +65,8 @@ class PagingCounts(Tally):
 class PageCache:
     """The pages of the graph of `core` for a device. items : arcs of a page.
 
-    page_shift : log2 of blocks a page. n_resident : pages that device memory has room for beside the ring.
-    Close it before the arena goes. Raises BudgetError if the device or the host has no room.
+    page_shift : log2 of blocks a page. n_resident : number of pages that fit device memory in addition to the ring.
+    Close it before the arena is freed. Raises BudgetError if device or host memory is too small.
     """
 
     def __init__(self, device: Device, core: Core, page_shift: int, n_resident: int) -> None:
@@ -87,12 +87,12 @@ class PageCache:
         self._copies = device.stream()
         self._on_its_way: list[Any] = []
         self._turn = 0
-        # Last, since `close` is only for pages that there are.
+        # Last, since `close` needs a complete object.
         self._locked = arena.ids
         self._mapped = device.register(arena.ids)
 
     def close(self) -> None:
-        """Let go of the arena, once all copies have ended; also where the device is lost."""
+        """Unlock the arena after all copies have ended; works also if the device is lost."""
         with at_the_end(lambda: self.device.release(self._locked)):
             self.device.wait_here(self.device.record(self._copies))
             self.device.synchronize()
@@ -102,17 +102,17 @@ class PageCache:
         return slice(page << self.page_shift, min((page + 1) << self.page_shift, self.n_blocks))
 
     def vertices_of(self, first: int, last: int) -> tuple[int, int]:
-        """First and last vertex with an arc in pages first..last."""
+        """The first and the last vertex with an arc in pages first..last."""
         vertices, end = self._core.table.first_vertex, self.blocks_of(last).stop
         return int(vertices[self.blocks_of(first).start]), min(int(vertices[end]), self._core.table.n_vertices - 1)
 
     def per_page(self, of_blocks: np.ndarray) -> np.ndarray:
-        """The sums int64[pages] of numbers of all blocks, int64[blocks]."""
+        """Sums by page, int64[pages], of numbers of blocks, int64[blocks]."""
         return np.add.reduceat(of_blocks, np.arange(0, self.n_blocks, 1 << self.page_shift), dtype=np.int64)
 
     def missing_bytes(self, active: np.ndarray) -> np.ndarray:
-        """Bytes of the ids, in each page, of those of these blocks (bool[blocks]) that the device does not hold,
-        int64[pages]; the last block of the graph may be short."""
+        """Bytes by page, int64[pages], of the ids in active blocks (bool[blocks]) that are not on the device; the last
+        block of the graph may be short."""
         ids = np.where(active & ~self._there, 1 << self.block_shift, 0)
         ids[-1] = min(ids[-1], self.n_arcs - (self.n_blocks - 1 << self.block_shift))
         return self.per_page(ids * self._locked.itemsize)
@@ -122,16 +122,16 @@ class PageCache:
         return first << self.shift, min((last + 1) << self.shift, self.n_arcs)
 
     def missing(self, blocks: np.ndarray) -> np.ndarray:
-        """Those of `blocks` (int64[k]) that the device does not hold."""
+        """The blocks of `blocks` (int64[k]) that are not on the device."""
         return blocks[~self._there[blocks]]
 
     def in_place(self, begin: int, end: int) -> DeviceArray:
-        """Arcs [begin, end) where they lie in the host's memory, for kernels; only if `in_order`."""
+        """Arcs [begin, end) in host memory, as an array for kernels; only if `in_order`."""
         return self._mapped[begin:end]
 
     def bring(self, page: int, blocks: np.ndarray) -> DeviceArray:
-        """A buffer with the arcs of `blocks` (int64[k], of this page, ascending), the page's first arc first; launches
-        asked for from now on see them. `used` must be called after the launches."""
+        """A buffer with the arcs of `blocks` (int64[k], of this page, ascending), starting at the page's first arc;
+        later launches see them. Call `used` after the launches."""
         slot = self._slots.get(page)
         if slot is None and len(self._slots) < self._resident.size >> self.shift:
             slot = self._slots[page] = len(self._slots)
@@ -150,8 +150,8 @@ class PageCache:
         return buffer
 
     def time_copies(self, nbytes: int) -> tuple[int, float]:
-        """Bytes, and seconds on the device, of copies from the arena to the ring: a page at a time, as `bring` makes
-        them, until `nbytes` have come. Before any page is brought. What the arena has less than a page is one."""
+        """Bytes, and seconds on the device, of copies of pages from the arena to the ring, as in `bring`, until
+        `nbytes` are copied. Call it before any page is brought. An arena smaller than a page counts as one page."""
         host, items = self._locked, min(self.items, self._locked.size)
         times = min(-(-nbytes // (items * host.itemsize)), _MOST_COPIES)
         start = self.device.record(self._copies)
@@ -162,20 +162,20 @@ class PageCache:
         return times * items * host.itemsize, self.device.elapsed(start, self.device.record(self._copies))
 
     def time_round_trip(self) -> float:
-        """Seconds until a few bytes of the device have come to the host."""
+        """Seconds to copy a few bytes from the device to the host."""
         begin = time.perf_counter()
         self.device.to_host(self._ring[0][:1])
         return time.perf_counter() - begin
 
     def used(self, page: int) -> None:
-        """The launches that read the page have been asked for."""
+        """Record that the launches that read the page have been submitted."""
         if page not in self._slots:
             self._free[self._turn] = self.device.record()
             self._turn = (self._turn + 1) % len(self._ring)
 
     def _runs(self, blocks: np.ndarray) -> list[tuple[int, int, int]]:
-        """(first, last, slot of the first) of blocks that follow each other in the graph and in the arena, of
-        int64[k]."""
+        """Runs (first, last, slot of the first) of blocks (int64[k]) that are consecutive in the graph and in the
+        arena."""
         first, last = int(blocks[0]), int(blocks[-1])
         if self.in_order and last - first == len(blocks) - 1:  # as most pages of a dense level
             return [(first, last, first)]
@@ -185,10 +185,10 @@ class PageCache:
         return list(zip(blocks[starts].tolist(), blocks[ends].tolist(), slots[starts].tolist(), strict=True))
 
     def _copy(self, page: int, blocks: np.ndarray, buffer: DeviceArray) -> None:
-        """Bring blocks to their places in the buffer; neighbours in the arena go together."""
+        """Copy blocks to their places in the buffer; one copy for each run of consecutive blocks."""
         pager = self._core.pager
         if not pager.everything_resident:
-            # Loading may throw out what the page before the last one was copied from, not the last one's.
+            # Loading may evict blocks of earlier pages whose copies are not complete, except blocks of the last page.
             for event in self._on_its_way[:-1]:
                 self.device.wait_here(event)
             del self._on_its_way[:-1]
@@ -205,8 +205,8 @@ class PageCache:
 
 
 def measure(device: Device, core: Core, pages: PageCache) -> PagingModel:
-    """The rates and latencies of this machine, each the best of _RUNS short runs. Reads what one page needs of the
-    store. Device memory: 8 bytes; host memory: that of a page. Raises StoreError for a damaged block."""
+    """The rates and latencies of this machine, each the best of _RUNS short runs. Reads the blocks of one page. Device
+    memory: 8 bytes; host memory: a page. Raises StoreError for a damaged block."""
     if core.table.n_arcs == 0:
         return TYPICAL
     copied = [pages.time_copies(MEASURED_BYTES) for _ in range(_RUNS)]
@@ -216,12 +216,12 @@ def measure(device: Device, core: Core, pages: PageCache) -> PagingModel:
 
 
 def _best(runs: list[tuple[int, float]]) -> float:
-    """Bytes a second of the fastest of some runs: (bytes, seconds)."""
+    """Bytes a second of the fastest run. runs : (bytes, seconds)."""
     return max(nbytes / max(seconds, 1e-9) for nbytes, seconds in runs)
 
 
 def _place_rate(device: Device, pages: PageCache) -> float:
-    """Bytes a second of sectors that a kernel reads where they are; TYPICAL's of a graph that has none."""
+    """Bytes a second of sectors that a kernel reads in place; TYPICAL's if the graph has none."""
     ids = pages.in_place(0, pages.n_arcs)
     n = min(MEASURED_BYTES, ids.nbytes) // SECTOR_BYTES
     while n and gcd(n, STRIDE) > 1:
@@ -235,13 +235,13 @@ def _place_rate(device: Device, pages: PageCache) -> float:
 
 
 def read_sectors(device: Device, ids: DeviceArray, n: int, total: DeviceArray) -> None:
-    """Read the first id of each of the first n sectors (no multiple of STRIDE) and add them to total, uint64[1]."""
+    """Add the first ids of the first n sectors (n is no multiple of STRIDE) to total, uint64[1]."""
     kernels = KernelFile(device, "paging.cu", {"VERTEX": KERNEL_TYPES[ids.dtype.name]})
     kernels.launch("read_sectors", n, ids, n, STRIDE, total)
 
 
 def _gather_rate(core: Core, pages: PageCache) -> float:
-    """Bytes a second of rows that the host packs: every other one of those of the first page, or _ROWS of them."""
+    """Bytes a second of rows that the host packs: every other row of the first page, at most _ROWS."""
     table, pager = core.table, core.pager
     blocks = pager.load(np.arange(min(1 << pages.page_shift, table.n_blocks, pager.arena.n_slots)))
     last, end = int(table.first_vertex[len(blocks)]), len(blocks) << table.shift
@@ -258,8 +258,8 @@ _GRAIN = 256
 
 
 def pack_rows(core: Core, vertices: np.ndarray, begin: int, end: int, out: np.ndarray) -> int:
-    """Write the arcs of the rows of `vertices` that lie in [begin, end) to `out`, in the order of the vertices;
-    how many. Blocks that are not in the arena are read, each once.
+    """Write the arcs in [begin, end) of the rows of `vertices` to `out`, in the order of the vertices; return their
+    number. Reads blocks that are not in the arena, each once.
 
     vertices : id[k]. out : id[*], large enough. Raises StoreError for a damaged block.
     """
@@ -281,7 +281,7 @@ def pack_rows(core: Core, vertices: np.ndarray, begin: int, end: int, out: np.nd
 
 
 def _blocks_of(first: np.ndarray, last: np.ndarray, shift: int) -> np.ndarray:
-    """Blocks that the rows lie in, ascending, int64."""
+    """The blocks of the rows, ascending, int64."""
     rows = last > first
     low, high = first[rows] >> shift, (last[rows] - 1) >> shift
     spans = high - low
@@ -293,7 +293,7 @@ def _blocks_of(first: np.ndarray, last: np.ndarray, shift: int) -> np.ndarray:
 
 @kernel
 def copy_rows(turn, grain, ids, slot_of, shift, first, last, low, high, places, out):
-    """Threads share the rows. Copies what of each lies in arcs [low, high), whose blocks have slots."""
+    """Copy the part of each row in arcs [low, high), whose blocks have slots; threads share the rows."""
     while True:
         begin = atomic_add(turn, 0, grain)
         if begin >= len(first):

@@ -1,9 +1,9 @@
-"""The plan of a device's memory: what a run will hold there, before it starts.
+"""The plan of device memory of a run, before it starts.
 
-The graph is resident where its edges fit beside everything else, and paged where not: then offsets and vertex
-state stay, edges come through a ring of buffers, and what is left keeps pages. Bytes a vertex: of offsets 4, or 8
-where there are more arcs than 4 can count (graph.py), and of state what the method says (engine/needs.py, DeviceState);
-columns are 4 bytes each.
+The graph is resident if its edges fit with everything else. Otherwise it is paged: offsets and vertex state stay on the
+device, edges pass through a ring of buffers, and the remaining memory keeps pages. Bytes a vertex: offsets 4, or 8 if
+the number of arcs needs it (graph.py), and the state of the method (engine/needs.py, DeviceState); columns take 4 bytes
+each.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from .graph import offsets_dtype
 from .paging_model import RING
 from .setting import OnDevice
 
-# A page is this many bytes, or the largest power of two blocks below it: large enough that a launch and a copy
-# call cost little beside it, small enough that a ring of them does. It is up to 2^LARGER times as large, 32 MiB, of
-# which a call is a fortieth at the typical rate, where its ring takes at most 1 / LARGER_SHARE of what there is for
-# pages.
+# A page has PAGE_BYTES, or the largest power of two blocks below it: large enough that a launch and a copy call cost
+# little in comparison, small enough that a ring of pages takes little memory. It is up to 2^LARGER times as large
+# (32 MiB, for which a call takes a fortieth of the time at the typical rate) if its ring takes at most 1 / LARGER_SHARE
+# of the memory for pages.
 PAGE_BYTES, LARGER, LARGER_SHARE = 8 << 20, 2, 8
-# Distances of the search at hand, four bitmaps and that of what is reached.
+# Bytes a vertex of a search: distances, four bitmaps, and the bitmap of reached vertices.
 _SEARCH_BYTES = 4.625
-# Of a traversal with queues: two of ids, and sums of degrees.
+# Bytes a vertex of a traversal with queues: sums of degrees, beside two queues of ids.
 _SUMS_BYTES = 8
-# Of a batch of 64 sources: three words, and marks.
+# Bytes a vertex of a batch of 64 sources: three words, and marks.
 _BATCH_BYTES = 28
 _MARGIN = 1 << 20
 
 
 @dataclass(frozen=True)
 class VramPlan:
-    """All sizes in bytes. resident : whether the edges stay. edge_bytes : of the edges on the device. ring_bytes,
-    kept_bytes : of pages that come and go, and of those that stay. pool_bytes : for more columns and wider
-    batches. least_bytes : the smallest --vram that would be accepted."""
+    """All sizes in bytes. resident : whether all edges are on the device. edge_bytes : of the edges on the device.
+    ring_bytes, kept_bytes : of the ring and of kept pages. pool_bytes : for more columns and wider batches.
+    least_bytes : the smallest accepted --vram."""
 
     limit_bytes: int
     offset_bytes: int
@@ -54,7 +54,7 @@ class VramPlan:
 
     @property
     def planned_bytes(self) -> int:
-        """What will be held at most."""
+        """The planned peak."""
         return (self.offset_bytes + self.state_bytes + self.edge_bytes + self.ring_bytes + self.kept_bytes
                 + self.pool_bytes)
 
@@ -64,7 +64,7 @@ class VramPlan:
 
 
 def state_bytes(n_vertices: int, id_bytes: int, held: DeviceState, paged: bool) -> int:
-    """Vertex state of a method that holds `held`, beside the offsets."""
+    """Bytes of the vertex state of a method with `held`, without offsets."""
     queues = 2 * id_bytes + _SUMS_BYTES
     a_vertex = _SEARCH_BYTES + 4 * held.columns
     if not paged or held.spreads or held.batches:
@@ -75,26 +75,26 @@ def state_bytes(n_vertices: int, id_bytes: int, held: DeviceState, paged: bool) 
 
 
 def _offset_bytes(store: Store) -> int:
-    """Offsets of all rows."""
+    """Bytes of the offsets of all rows."""
     return offsets_dtype(store.n_arcs, store.id_dtype.itemsize).itemsize * (store.n_vertices + 1)
 
 
 def resident_bytes(store: Store, held: DeviceState) -> int:
-    """Offsets, edges and vertex state on a device that holds the whole graph; one with less memory pages it."""
+    """Bytes of offsets, edges and vertex state of a resident graph; with less memory it is paged."""
     return _offset_bytes(store) + store.id_dtype.itemsize * store.n_arcs + _resident_state(store, held)
 
 
 def _resident_state(store: Store, held: DeviceState) -> int:
-    """Vertex state beside a resident graph, and room for its wide rows."""
+    """Bytes of vertex state with a resident graph, and of its wide rows."""
     n, item = store.n_vertices, store.id_dtype.itemsize
     return state_bytes(n, item, held, paged=False) + wide_bytes(store.n_arcs, item)
 
 
 def plan_vram(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:
-    """The plan of a method on `store` within what the setting allows of the first device, or what is free there.
+    """The plan of a method on `store` within the setting's limit for the first device, or its free memory.
 
-    Of several devices batches get what all of them have room for. Raises BudgetError with the numbers where that is too
-    little, and where one of several devices cannot hold the whole graph.
+    With several devices, batches get the memory that all of them have. Raises BudgetError with the numbers if it is too
+    small, or if one of several devices is too small for the whole graph.
     """
     plan = _plan_one(store, setting, held)
     pools = [plan.pool_bytes]
@@ -106,7 +106,7 @@ def plan_vram(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:
                                   f" {other.name if plan.resident else setting.device.name}",
                                   remedy="give one device, where edges that do not fit are paged, or share the graph"
                                          " out with --workers")
-    # A batch may go to any of them.
+    # A batch may run on any of the devices.
     return replace(plan, pool_bytes=min(pools))
 
 
@@ -142,8 +142,8 @@ def page_shift(store: Store) -> int:
 
 
 def _ring(store: Store, shift: int) -> tuple[int, int, int]:
-    """Bytes of a page of 2^shift blocks, pages, and bytes of the ring with what stands beside it: the rows of a page,
-    arcs that were packed, sums of degrees, and what a frontier asks of each block."""
+    """Bytes of a page of 2^shift blocks, the number of pages, and bytes of the ring with its buffers: rows of a page,
+    packed arcs, sums of degrees, and the demand of a frontier by block."""
     item, blocks = store.id_dtype.itemsize, store.indices.n_chunks
     items, n_pages = store.indices.chunk_items << shift, -(-blocks >> shift)
     beside = 2 * items * item + 8 * (items + 1) + 8 * (blocks + 3 * n_pages)
@@ -151,7 +151,7 @@ def _ring(store: Store, shift: int) -> tuple[int, int, int]:
 
 
 def _least(store: Store, held: DeviceState, paged: bool = False) -> int:
-    """The smallest budget: of a resident graph, or of a paged one if that is less or asked for."""
+    """The smallest limit: for a resident graph, or for a paged one if that is less or `paged`."""
     n, item = store.n_vertices, store.id_dtype.itemsize
     of_pages = _offset_bytes(store) + state_bytes(n, item, held, True) + _ring(store, page_shift(store))[2]
     return of_pages if paged else min(of_pages, resident_bytes(store, held))
