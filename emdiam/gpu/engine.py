@@ -1,15 +1,12 @@
 """The GPU engine: the Engine interface with traversals and columns on a device.
 
-BFS, multi-source BFS, spreads, bounds, components and the growth of clusters run on the device; what looks at few rows
-(paths, chains, checks of edges), and scans are done on the CPU, over the same store and within the same memory plan.
-Device memory: see vram.py. Further devices of the setting hold the graph too, and share multi-source BFS.
+BFS, multi-source BFS, spreads, bounds, components and the growth of clusters run on the device. The CPU does verbs that
+read few rows (paths, chains, checks of edges) and scans, over the same store and within the same memory plan. Device
+memory: see vram.py. Further devices of the setting have copies of the graph, and share multi-source BFS.
 
-Rows of a graph and a column of distances: the check that no arc is steep, a path down, the longest row, and rows of
-one length; rows.cu.
-
-The first two are of a resident graph. The same on the CPU: traverse/paths.py, traverse/core.py. Work: O(m + n), the
-rows of the path, and O(n).
-"""
+Functions on rows of a graph with kernels of rows.cu: the number of steep arcs and a path down a column of distances
+(for a resident graph), a longest row, and rows of a given length. The same on the CPU: traverse/paths.py,
+traverse/core.py. Work: O(m + n), the rows of the path, and O(n). """
 
 from __future__ import annotations
 
@@ -51,12 +48,12 @@ from .vector import DeviceVector, on_device
 from .vram import VramPlan
 
 FILE = "rows.cu"
-# Vertices of a path that come to the host at a time, and vertices whose degrees are looked at at a time.
+# Vertices of a path copied to the host at a time; vertices whose degrees are scanned at a time.
 _PIECE, _RANGE = 1 << 11, 1 << 19
 
 
 def count_steep(device: Device, graph: DeviceGraph, values: DeviceArray) -> int:
-    """Arcs whose ends differ by more than 1 in `values`, uint32[n] on the device."""
+    """The number of arcs whose ends differ by more than 1 in `values`, uint32[n] on the device."""
     count = zeros(device, 1, np.uint64)
     KernelFile(device, FILE, graph.macros).launch(
         "steep_arcs", -(-graph.n_arcs // 32), graph.offsets, graph.neighbours, graph.n_vertices, graph.n_arcs, values,
@@ -65,7 +62,7 @@ def count_steep(device: Device, graph: DeviceGraph, values: DeviceArray) -> int:
 
 
 def largest_degree(device: Device, graph: DeviceGraph) -> int | None:
-    """The smallest vertex of the largest degree of a graph of fewer than 2^32 vertices, None without arcs."""
+    """The smallest vertex of largest degree in a graph of fewer than 2^32 vertices; None without arcs."""
     best = zeros(device, 1, np.uint64)
     KernelFile(device, FILE, graph.macros).launch(
         "largest_degree", graph.n_vertices, graph.offsets, graph.n_vertices, best)
@@ -74,7 +71,7 @@ def largest_degree(device: Device, graph: DeviceGraph) -> int | None:
 
 
 def vertices_of_degree(device: Device, graph: DeviceGraph, degree: int, most: int) -> Iterator[np.ndarray]:
-    """The vertices of this degree, ascending, in pieces of `most` (int64[k]), the last of at most so many."""
+    """The vertices of this degree, ascending, in pieces of `most` (int64[k]); the last one may be smaller."""
     kernels, piece = KernelFile(device, FILE, graph.macros), np.empty(0, np.int64)
     for begin in range(0, graph.n_vertices, _RANGE):
         end = min(begin + _RANGE, graph.n_vertices)
@@ -97,12 +94,12 @@ def put_isolated(device: Device, graph: DeviceGraph, values: DeviceArray, value:
 def path_pieces(device: Device, graph: DeviceGraph, distances: DeviceArray, target: int,
                 piece: int = _PIECE) -> Iterator[np.ndarray]:
     """The vertices of a shortest path from `target` down to the source of `distances` (uint32[n] on the device), target
-    first, in pieces of at most `piece` (int64): a step goes to the smallest neighbour that is one nearer.
+    first, in pieces of at most `piece` (int64). A step goes to the smallest neighbour at distance one less.
 
-    Raises RuntimeError where there is none, so that these are no distances."""
+    Raises RuntimeError if no such neighbour exists, so that `distances` are wrong."""
     kernels = KernelFile(device, FILE, graph.macros)
     yield np.array([target], np.int64)
-    # The path behind what the kernel tells of it, so that both come in one copy.
+    # The path follows the kernel's state, so that one copy returns both.
     state = zeros(device, 3 + piece, np.uint64)
     device.fill(state[:1], target)
     while True:
@@ -117,18 +114,17 @@ def path_pieces(device: Device, graph: DeviceGraph, distances: DeviceArray, targ
 
 
 _MOST_POINTS = 1000
-# Variants of papers/001, whose bounds and candidates are taken with them.
+# Variants of papers/001, which are used with the bounds and candidates of the paper.
 _OF_DAL = ("standard", "dal-")
-# The distances that a witness is checked with are kept on the device where they take at most so small a part of the
-# pool.
+# The distances for checking a witness stay on the device if they take at most 1 / _SPARE_SHARE of the pool.
 _SPARE_SHARE = 16
 
 
 class GpuEngine(ColumnCounting, LocalEngine, Engine):
-    """Traversals on a device over what `engine` has opened; see emdiam.engine.interface.Engine.
+    """Traversals on a device over the store of `engine`; see emdiam.engine.interface.Engine.
 
-    vram : the plan of the device's memory. Puts the graph on the device as it says, which `upload_seconds` tells of; it
-    must be closed. Raises BudgetError if there is no room, InputError for a variant or a mapping that there is not.
+    vram : the plan of device memory. Copies the graph to the device by the plan, in `upload_seconds`. Call `close` at
+    the end. Raises BudgetError if memory is too small, InputError for an unknown variant or mapping.
     """
 
     def __init__(self, engine: LocalEngine, setting: OnDevice, vram: VramPlan) -> None:
@@ -139,7 +135,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         self.reporter.tick("upload")
         self.graph = open_graph(self.core, setting, vram, self.reporter.heartbeat)
         self.upload_seconds = time.perf_counter() - begin
-        # What methods size by their budget lives on the device, and points and tables of it here.
+        # Tables that methods size by their memory limit are on the device; points and box tables on the host.
         column_bytes = 4 * self.facts.n_vertices
         self._has_spare = vram.resident and vram.pool_bytes >= _SPARE_SHARE * column_bytes
         self._room = vram.pool_bytes - column_bytes * self._has_spare
@@ -159,12 +155,12 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
                 raise error
         self._spreader: Spreader | WholeSpread | None = None
         self._arcs_counted = 0
-        # Bitmap of the last BFS; whether it has all vertices with an edge, and whether the workspace has it.
+        # Bitmap of the last BFS; whether it has all vertices with an edge; whether the workspace has a copy.
         self._reached: DeviceArray | None = None
         self._reached_all = self._reached_here = False
 
     def details(self) -> dict[str, Any]:
-        """See CpuEngine.details: the plan of the device's memory and its measured peak, and how edges came."""
+        """See CpuEngine.details: the plan of device memory, its measured peak, and the ways of copying edges."""
         vram = {**self.vram.to_dict(), "peak_bytes": self.device.peak_bytes()}
         details = {"vram": vram, "upload_seconds": self.upload_seconds}
         if isinstance(self.graph, PagedGraph):
@@ -172,14 +168,13 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         return details
 
     def close(self) -> None:
-        """Let go of what the device holds of the host's memory."""
+        """Unlock the host memory that the device uses."""
         self.graph.close()
 
     # -- traversals -----------------------------------------------------------------------------
     def bfs(self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
             distances: bool = True, profile: bool = False, into: Column | None = None) -> BfsResult:
-        """See Engine.bfs. With targets the device looks at all levels, and what lies behind the last
-        target is cut off."""
+        """See Engine.bfs. With targets the device runs all levels, and the result is cut off after the last target."""
         if not 0 <= source < self.facts.n_vertices:
             raise ValueError(f"source {source} is not a vertex (0 to {self.facts.n_vertices - 1})")
         begin = time.perf_counter()
@@ -197,7 +192,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
             int(source), levels if found.complete else None, levels, found.n_reached, found.farthest,
             values if distances or into is not None else None, values.histogram(levels).tolist() if profile else [])
         run.reached = found.reached
-        # Whether components have to look at what was reached: not where that is all that has an edge.
+        # Components need no search if all vertices with an edge were reached.
         self._reached, self._reached_here = found.reached, False
         self._reached_all = levels > 0 and found.n_reached + self.facts.n_isolated == self.facts.n_vertices
         self._count(levels + 1, begin)
@@ -206,7 +201,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         return run
 
     def _find(self, source: int, radius: int | None, into: DeviceArray | None) -> DeviceTraversal:
-        """One search by the way of this engine; the distances go to `into`, if it is given."""
+        """One search by this engine's variant. into : vector for the distances, or None."""
         if isinstance(self._search, WholeBfs):
             return self._search.find(source, radius, into)
         distances, levels, complete = self._search.run(source, radius)
@@ -216,14 +211,14 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         return _described(self.device, distances, levels, complete)
 
     def _count(self, levels: int, begin: float) -> None:
-        """Count one traversal that began at `begin` (time.perf_counter)."""
+        """Count one traversal that started at `begin` (time.perf_counter)."""
         self.core.counters.add(traversals=1, levels=levels, edges_scanned=self._new_arcs(),
                                device_seconds=time.perf_counter() - begin)
         self.reporter.level = levels
         self.reporter.heartbeat()
 
     def _new_arcs(self) -> int:
-        """Arcs that devices have looked at and that are not counted yet."""
+        """The number of arcs that devices have scanned since the last count."""
         before, self._arcs_counted = self._arcs_counted, self._replicas.arcs_scanned()
         return self._arcs_counted - before
 
@@ -247,13 +242,13 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
 
     def dominating(self, vertices: np.ndarray, hops: int, bound: Column, limit: int,
                    most: int) -> tuple[np.ndarray, np.ndarray]:
-        """See WideBatches; of the bounds one bit a vertex comes to the host."""
+        """See WideBatches; one bit a vertex of the bounds is copied to the host."""
         bits = DeviceVector(self.device, on_device(bound)).above_bitmap(limit).view(np.uint8)
         is_open = np.unpackbits(bits, count=self.facts.n_vertices, bitorder="little")
         return dominating(self.core, vertices, hops, (is_open, 0), most)
 
     def _fetch_reached(self) -> None:
-        """Let the workspace know what the last BFS reached."""
+        """Copy the bitmap of the vertices that the last BFS reached to the workspace."""
         if not self._reached_here and self._reached is not None:
             words = self.core.work.visited
             words[:] = self.device.to_host(self._reached)[: len(words)]
@@ -289,8 +284,8 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         return found if found.n_others else None
 
     def _components_bytes(self) -> int:
-        """Device memory beyond the plan of the method for components, beside batches; more than there is where they
-        are for the CPU."""
+        """Device memory for components in addition to the method's plan and batches; a huge number if the CPU computes
+        them."""
         n, item = self.facts.n_vertices, self.graph.id_dtype.itemsize
         if not self.graph.resident or n >= UNREACHED:
             return 1 << 62
@@ -323,14 +318,14 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
 
     def scan(self, name: str, column: Column, source: int = 0) -> int:
         """See Engine.scan."""
-        # Columns of some methods, as of spanning forests, are in RAM.
+        # Columns of some methods (spanning forests) are in RAM.
         if name != "steep-arcs" or not self.graph.resident or not isinstance(column, DeviceVector):
             return super().scan(name, column, source)
         self.core.counters.add(edges_scanned=self.graph.n_arcs)
         return count_steep(self.device, self.graph, column.array)
 
     def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
-        """See Engine.grow_clusters. The CPU grows them where the device has no room beside the graph."""
+        """See Engine.grow_clusters. The CPU grows them if they do not fit device memory with the graph."""
         if growth_bytes(self.graph) > self.device.memory().free:
             return super().grow_clusters(masters, most_rounds)
 
@@ -354,7 +349,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         return column
 
     def _own(self, column: DeviceColumn) -> DeviceColumn:
-        """The column, which knows now what the plan has room for."""
+        """Set the column's `has_spare` by the plan, and return it."""
         column.has_spare = self._has_spare
         return column
 
@@ -384,7 +379,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
 
 
 def _profile(distances: DeviceVector, levels: int) -> list[list[int]]:
-    """[[first level, vertices], ...] of distances, in at most _MOST_POINTS steps of equally many levels."""
+    """[[first level, vertices], ...] of distances, in at most _MOST_POINTS steps of the same number of levels."""
     counts = distances.histogram(levels)
     step = -(-len(counts) // _MOST_POINTS)
     return [[first, int(counts[first : first + step].sum())] for first in range(0, len(counts), step)]
@@ -401,13 +396,13 @@ def _cut_at(distances: DeviceVector, targets: np.ndarray, levels: int, complete:
 
 
 def _described(device: Device, distances: DeviceArray, levels: int, complete: bool) -> DeviceTraversal:
-    """What a search found whose distances, uint32[n] on the device, and largest distance are known."""
+    """The result of a search from its distances, uint32[n] on the device, and its largest distance."""
     values = DeviceVector(device, distances)
     return DeviceTraversal(distances, levels, complete, *values.reached_and_first(levels), values.reached_bits())
 
 
 def open_search(graph: DeviceGraph, setting: OnDevice) -> DeviceBfs:
-    """BFS on `graph` by the variant and the load balancing of `setting`; imports the variants only where one is named.
+    """BFS on `graph` by the variant and the load balancing of `setting`; imports variants only if one is named.
 
     Raises InputError as variants.registry.named_bfs does.
     """
@@ -424,7 +419,7 @@ def open_search(graph: DeviceGraph, setting: OnDevice) -> DeviceBfs:
 
 @contextmanager
 def engine_on_device(engine: LocalEngine, setting: OnDevice, vram: VramPlan) -> Iterator[GpuEngine]:
-    """A GpuEngine over `engine` within the plan; leaving the context lets go of the device."""
+    """A context with a GpuEngine over `engine` within the plan; closes it at the end."""
     devices = (setting.device, *setting.others)
     for device in devices:
         device.limit_memory(vram.limit_bytes)

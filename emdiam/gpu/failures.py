@@ -1,12 +1,11 @@
-"""What CUDA says when something fails, as one sentence of emdiam.errors.
+"""Translates failures of CUDA into errors of emdiam.errors.
 
-CuPy raises errors of a few classes, whose text begins with the name of what happened: cudaErrorIllegalAddress of
-the runtime, CUDA_ERROR_ILLEGAL_ADDRESS of the driver, NVRTC_ERROR_COMPILATION of the compiler. Names are told
-apart here, never numbers, which differ between the three. CuPy loads the compiler by cuda-pathfinder, which has an
-error of its own where there is none, and says by a plain RuntimeError that its headers are missing. After most of
-these failures a CUDA context is of no more use, so that nothing is tried again on the device; only where an allocation
-had no room, a run is planned anew, once, with less of it (runs/opening.py).
-Source: CUDA Runtime API, enum cudaError; CUDA Driver API, enum CUresult; NVRTC, enum nvrtcResult.
+CuPy raises errors of a few classes, whose text starts with the name of the failure: cudaErrorIllegalAddress of the
+runtime, CUDA_ERROR_ILLEGAL_ADDRESS of the driver, NVRTC_ERROR_COMPILATION of the compiler. This module distinguishes
+names, not numbers, which differ between the three. CuPy loads the compiler with cuda-pathfinder, which has a separate
+error for a missing one; missing headers are a plain RuntimeError. After most failures a CUDA context is unusable, so
+the device is not tried again; only after a failed allocation a run is planned once more with less memory
+(runs/opening.py). Source: CUDA Runtime API, enum cudaError; CUDA Driver API, enum CUresult; NVRTC, enum nvrtcResult.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from types import TracebackType
 
 from ..errors import DeviceError, DeviceFullError, DeviceRoomError, DeviceUnfitError, EmdiamError
 
-# What a device may fail by; the CPU may do the same run.
+# Errors of a device, after which the CPU may do the run.
 DEVICE_FAULTS = (DeviceError, DeviceRoomError, DeviceUnfitError)
 ON_CPU = "compute on the CPU with --device cpu"
 EXTRA = "install the extra emdiam[cuda], which brings CuPy, the compiler NVRTC and its headers"
-# By name, so that they need not be imported.
+# Named, so that the classes need not be imported.
 _NO_COMPILER = "DynamicLibNotFoundError"
 ERROR_CLASSES = frozenset(
     ("CUDARuntimeError", "CUDADriverError", "OutOfMemoryError", "NVRTCError", "CompileException", _NO_COMPILER))
@@ -32,7 +31,7 @@ _UNFIT = frozenset((
     "nobinaryforgpu", "nokernelimagefordevice", "invalidimage", "invalidkernelimage", "invalidptx", "invalidsource",
     "unsupportedptxversion", "jitcompilernotfound", "insufficientdriver", "systemdrivermismatch",
 ))
-# What is known of a device that fails, by what its names have in common.
+# Explanations of failures, by the common part of their names.
 _LOST = {
     "illegaladdress": "a kernel touched memory that is not its own",
     "misalignedaddress": "a kernel touched memory that is not its own",
@@ -49,28 +48,28 @@ _LOST = {
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, in one line. CuPy frames the text of a failed import and keeps its cause."""
+    """The message of an error in one line. For a failed import of CuPy, the message of its cause."""
     text = str(error.__cause__ or error)
     return next((line.strip() for line in text.splitlines() if any(map(str.isalnum, line))), type(error).__name__)
 
 
 def is_cuda_error(error: BaseException) -> bool:
-    """Whether CuPy raised it for something that CUDA, its compiler or its memory said."""
+    """Whether CuPy raised the error for a failure of CUDA, its compiler or its memory."""
     return any(kind.__name__ in ERROR_CLASSES for kind in type(error).__mro__)
 
 
 def _kind(error: BaseException) -> str:
-    """The name of what happened without what runtime, driver and compiler put around it: illegaladdress."""
+    """The name of a failure without the prefixes of runtime, driver and compiler, e.g. illegaladdress."""
     match = _NAME.search(str(error))
     name = "" if match is None else match[0]
     return re.sub("^cudaError|^CUDA_ERROR_|^NVRTC_ERROR_|_", "", name).lower()
 
 
 def sentence(error: BaseException, device: str, room: str = "") -> EmdiamError:
-    """The error of emdiam that says what an error of CuPy means: DeviceFullError, DeviceUnfitError for kernels
-    that cannot be compiled or loaded, or DeviceError for a device that failed in the middle.
+    """The error of emdiam for an error of CuPy: DeviceFullError, DeviceUnfitError if kernels cannot be compiled or
+    loaded, or DeviceError if the device failed during a run.
 
-    device : its name. room : what was asked for and what is free, if that is known.
+    device : its name. room : requested and free memory in words, if known.
     """
     kind, said = _kind(error), first_line(error)
     classes = {one.__name__ for one in type(error).__mro__}
@@ -87,15 +86,15 @@ def sentence(error: BaseException, device: str, room: str = "") -> EmdiamError:
 
 
 def cannot_compile(error: BaseException, device: str) -> DeviceUnfitError:
-    """The error that says that kernels cannot be compiled here: no compiler, no headers, no folder to keep them in."""
+    """The error for kernels that cannot be compiled: no compiler, no headers, or no cache folder."""
     return DeviceUnfitError(f"the device {device} cannot run these kernels: compiling one failed ({first_line(error)})",
                             remedy=f"{EXTRA}, or {ON_CPU}")
 
 
 @contextmanager
 def at_the_end(*steps: Callable[[], object]) -> Iterator[None]:
-    """`with at_the_end(close, ...):` runs every step after the block, whatever fails. The first error is raised;
-    one of a device that comes after it is a note of the first, since a device that is lost fails at every step."""
+    """`with at_the_end(close, ...):` runs every step after the block, also after errors. Raises the first error; later
+    device errors become notes of it, since a lost device fails at every step."""
     first: BaseException | None = None
     try:
         yield
@@ -114,8 +113,8 @@ def at_the_end(*steps: Callable[[], object]) -> Iterator[None]:
 
 
 class Guard:
-    """`with guard:` around calls of CuPy for one device: makes it current in this thread, and turns errors of CUDA
-    into those of `sentence`.
+    """`with guard:` around calls of CuPy for a device makes it current in this thread, and translates errors of CUDA by
+    `sentence`.
 
     enter : makes the device current. name : of the device.
     """
@@ -136,6 +135,6 @@ class Guard:
             self._raise(error)
 
     def _raise(self, error: BaseException) -> None:
-        """Raise what an error of CUDA means; comes back for any other."""
+        """Raise the translation of an error of CUDA; return for other errors."""
         if is_cuda_error(error):
             raise sentence(error, self._name) from error

@@ -1,4 +1,4 @@
-"""What bringing arcs to a device costs, and which way is cheapest for a page.
+"""The cost of bringing arcs to a device, and the cheapest way for a page.
 
 A page's arcs can be *copied* (its blocks with an active arc, by the copy engine), *gathered* (the host packs the
 active rows, which are copied), or read *in place* (kernels read the host's memory through the bus, a sector of 32
@@ -8,19 +8,18 @@ bytes at a time). Seconds of each, for a page with `blocks` active blocks and `a
     gathered  call + round_trip + arcs * id_bytes * (1 / gather_rate + 1 / copy_rate)
     in place  call + sectors * 32 / place_rate
 
-Neighbouring pages that are gathered, or read in place, share one launch: the call and the round trip are those of
-the first.
+Consecutive pages that are gathered, or read in place, share one launch: only the first one has the costs of the call
+and the round trip.
 
 The three rates and the round trip are measured when a graph is opened (page_cache.py); the call is TYPICAL's.
-Gathering and reading in place move at most MOST_WASTE times the bytes of the active rows, by rule and not by
-estimate.
+By rule, gathering and reading in place move at most MOST_WASTE times the bytes of the active rows.
 
 A level of a BFS may also go *up*: every unreached vertex reads its row in place until an arc leads into the frontier.
-With a share s of all arcs in the frontier, it is expected to look at 1 / s of them, and at its whole row at most:
+With a share s of all arcs in the frontier, it is expected to read 1 / s arcs, and at most its whole row:
 
     up        call + rows * (32 + min(arcs / rows, 1 / s) * id_bytes) / place_rate
 
-for so many unreached rows with so many arcs.
+for `rows` unreached rows with `arcs` arcs.
 Sources: HyTGraph (a cost model for each partition), EMOGI (reading in place), Subway (gathering); Beamer, Asanovic and
 Patterson, SC 2012 (going up).
 """
@@ -34,19 +33,19 @@ import numpy as np
 
 SKIP, COPY, GATHER, IN_PLACE = "skip", "copy", "gather", "in-place"
 WAYS = (COPY, GATHER, IN_PLACE)
-# Of whole levels of a BFS, beside those of pages.
+# A way for whole levels of a BFS, in addition to the ways for pages.
 UP = "up"
 ALL_WAYS = (*WAYS, UP)
 SECTOR_BYTES = 32
 MOST_WASTE = 2
-# Buffers that pages come through.
+# Number of buffers of the ring of pages.
 RING = 3
 
 
 @dataclass(frozen=True)
 class PageNeed:
-    """What a frontier asks of a page, or of each of some pages, int64[pages]. block_bytes : of its blocks with an
-    active arc that are not there. row_bytes : of its active rows; sectors : that these lie in."""
+    """The demand of a frontier on a page, or on each of several pages, int64[pages]. block_bytes : of missing blocks
+    with active arcs. row_bytes : of active rows; sectors : number of their sectors."""
 
     block_bytes: Any
     row_bytes: Any
@@ -55,8 +54,8 @@ class PageNeed:
 
 @dataclass(frozen=True)
 class LevelNeed:
-    """What a level up asks of the host's memory. rows, arcs : of vertices that are not reached yet and have arcs.
-    share : of all arcs that the frontier has. id_bytes : of a head."""
+    """The demand of a level up on host memory. rows, arcs : unreached vertices with arcs, and their arcs. share : the
+    frontier's share of all arcs. id_bytes : bytes of a head."""
 
     rows: int
     arcs: int
@@ -65,7 +64,7 @@ class LevelNeed:
 
     @property
     def bytes_up(self) -> float:
-        """Bytes that are expected to come, in whole sectors."""
+        """Expected bytes, in whole sectors."""
         if self.rows == 0 or self.share == 0:
             return float(self.arcs * self.id_bytes)
         return self.rows * (SECTOR_BYTES + min(self.arcs / self.rows, 1 / self.share) * self.id_bytes)
@@ -73,9 +72,9 @@ class LevelNeed:
 
 @dataclass(frozen=True)
 class PagingModel:
-    """Bytes a second and seconds. copy_rate : of the copy engine. place_rate : of kernels that read the
-    host's memory in sectors. gather_rate : of the host when it packs rows. call : of one more page.
-    round_trip : of a frontier that comes to the host."""
+    """Rates in bytes a second, and times in seconds. copy_rate : of the copy engine. place_rate : of kernels that read
+    host memory in sectors. gather_rate : of the host that packs rows. call : of one more page. round_trip : of copying
+    a frontier to the host."""
 
     copy_rate: float
     place_rate: float
@@ -84,8 +83,8 @@ class PagingModel:
     round_trip: float
 
     def seconds(self, way: str, page: PageNeed, joins: bool = False) -> Any:
-        """Predicted seconds of bringing a page, or each of some pages, that way. joins : whether it shares the launch
-        of the page before."""
+        """Predicted seconds of a way for a page, or for each of several pages. joins : whether it shares the launch of
+        the page before."""
         call = 0.0 if joins and way != COPY else self.call
         if way == COPY:
             return call + page.block_bytes / self.copy_rate
@@ -95,26 +94,24 @@ class PagingModel:
         return call + page.sectors * SECTOR_BYTES / self.place_rate
 
     def seconds_up(self, need: LevelNeed) -> float:
-        """Predicted seconds of a level that goes up."""
+        """Predicted seconds of a level up."""
         return self.call + need.bytes_up / self.place_rate
 
     def allows(self, way: str, page: PageNeed) -> Any:
-        """Whether a page, or each of some pages, may be brought that way: reading in place wastes no more than the rule
-        allows."""
+        """Whether a way is allowed for a page, or for each of several pages, by the rule of MOST_WASTE."""
         return (page.sectors * SECTOR_BYTES <= MOST_WASTE * page.row_bytes) | (way != IN_PLACE)
 
 
 class PageCosts:
-    """What each way costs for some pages, worked out at once. model : what ways cost. need : of these pages. ways :
-    those that may be taken, of ALL_WAYS."""
+    """The costs of all ways for several pages. need : of these pages. ways : the allowed ones of ALL_WAYS."""
 
     def __init__(self, model: PagingModel, need: PageNeed, ways: tuple[str, ...] = WAYS) -> None:
         self._seconds = {way: [_listed(model.seconds(way, need, joins)) for joins in (False, True)] for way in WAYS}
         self._allowed = {way: _listed(model.allows(way, need)) for way in ways if way in WAYS}
 
     def cheapest(self, place: int = 0, before: str = COPY) -> tuple[str, float]:
-        """The way of fewest seconds for the page at this place, and these; COPY if no other may be taken. before : the
-        way of the page before, whose launch this one could share."""
+        """The fastest way for the page at this position, and its seconds; COPY if no other is allowed. before : the way
+        of the page before, whose launch this one could share."""
         best, least = COPY, float("inf")
         for way, may in self._allowed.items():
             if may[place] and (seconds := self._seconds[way][way == before][place]) < least:
@@ -123,9 +120,9 @@ class PageCosts:
 
 
 def _listed(values: Any) -> list[Any]:
-    """Of one page, or of each."""
+    """The value of one page, or the values of several, as a list."""
     return [*np.atleast_1d(values).tolist()]
 
 
-# An H100 on PCIe 5: rates as its makers state them, latencies as those of a launch and of a small read.
+# An H100 on PCIe 5: rates from the data sheet, latencies of a launch and of a small read.
 TYPICAL = PagingModel(copy_rate=50e9, place_rate=30e9, gather_rate=4e9, call=15e-6, round_trip=40e-6)

@@ -1,4 +1,4 @@
-"""Which device a run computes on: the CPU, GPUs, or a GPU where there is one; and how an engine uses it."""
+"""The device of a run (the CPU, GPUs, or a GPU if there is one), and the settings of an engine on a device."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ CPU, AUTO = "cpu", "auto"
 
 @dataclass(frozen=True)
 class OnDevice:
-    """device : what traversals run on. bfs : a name of gpu.variants. mapping : the load balancing of a variant that
-    takes one, a name of gpu.mappings (None: the variant's own choice). Both with knobs or not.
-    vram_bytes : device memory to use at most (None: what is free). others : further devices, which get copies of the
-    graph and share the work of many sources. model : what ways of paging cost (None: measured when a graph is
-    opened); ways : those that may be taken where edges do not fit, of ALL_WAYS of paging_model.py (None: all); paged :
-    page them even where they would."""
+    """device : runs the traversals. bfs : a name of gpu.variants. mapping : a load balancing for variants that have
+    one, a name of gpu.mappings (None: the variant's default). Both may have knobs. vram_bytes : limit of device memory
+    (None: the free memory). others : further devices with copies of the graph, which share multi-source BFS. model :
+    costs of paging (None: measured when a graph is opened). ways : allowed ways of paging, of ALL_WAYS of
+    paging_model.py (None: all). paged : page the edges even if they fit."""
 
     device: Device
     bfs: str = AUTO
@@ -37,8 +36,8 @@ class OnDevice:
 
 @dataclass(frozen=True)
 class Selection:
-    """device : the GPU, None for the CPU. note : why it is the CPU where a GPU was welcome, else "". others :
-    further GPUs that share the work of many sources. or_cpu : whether the CPU is to do what the GPU cannot."""
+    """device : the GPU, None for the CPU. note : for "auto" on a CPU, the reason; else "". others : further GPUs that
+    share multi-source BFS. or_cpu : whether the CPU replaces a failing GPU."""
 
     device: Device | None
     note: str = ""
@@ -47,24 +46,24 @@ class Selection:
 
     @property
     def name(self) -> str:
-        """For results: "cpu", with the reason where a GPU was welcome, or the names of the GPUs."""
+        """For results: "cpu", for "auto" with the reason, or the names of the GPUs."""
         if self.device is not None:
             return " + ".join(one.name for one in (self.device, *self.others))
         return f"{CPU} ({self.note})" if self.note else CPU
 
     def without_gpu(self, error: DeviceError | InputError) -> Selection:
-        """The CPU instead, since the GPU failed by `error`."""
+        """The CPU instead of the GPU, which failed with `error`."""
         return Selection(None, error.what)
 
 
 def select_device(device: str | Selection) -> Selection:
-    """The device that a text asks for: cpu, gpu, gpu:N, gpu:N,M,... for several, or auto for the first GPU and else
-    the CPU; one that is selected already stays.
+    """The device of a text: cpu, gpu, gpu:N, gpu:N,M,... for several, or auto for the first GPU, else the CPU. A
+    Selection is returned unchanged.
 
-    Raises InputError for any other text, for a GPU that cannot be used, and DeviceError for one that fails.
+    Raises InputError for any other text and for an unusable GPU, and DeviceError for a GPU that fails.
     """
     def found(named: str) -> Selection:
-        # Only here, so that nothing of a GPU is looked for where none is asked for.
+        # Imported here, so that runs on the CPU do not look for a GPU.
         from .cupy_device import find_devices
 
         first, *others = find_devices(named)
@@ -74,8 +73,8 @@ def select_device(device: str | Selection) -> Selection:
 
 
 def share_device(text: str, place: int) -> Selection:
-    """The device of process number `place` (from 0) of several on this machine, that `text` asks for as in
-    select_device, but that they take turns at GPUs, at all of them where none is named. Raises as that does."""
+    """The device of process number `place` (from 0) on this machine. text : as in select_device, but processes take the
+    named GPUs (or all) in turn. Raises as select_device does."""
     def found(named: str) -> Selection:
         from .cupy_device import find_share
 
@@ -85,7 +84,7 @@ def share_device(text: str, place: int) -> Selection:
 
 
 def _selected(text: str, found: Callable[[str], Selection]) -> Selection:
-    """What is found by the name of a GPU, or the CPU. Raises what `found` raises, but for auto."""
+    """The result of `found` for GPUs, or the CPU. Raises its errors, except for auto."""
     if text == CPU:
         return Selection(None)
     if text != AUTO:
@@ -97,7 +96,7 @@ def _selected(text: str, found: Callable[[str], Selection]) -> Selection:
 
 
 def check_device_text(text: str) -> None:
-    """Raise InputError for a text that names no device; whether there is one is not looked at."""
+    """Raise InputError for an invalid name of a device; does not check that the device exists."""
     if text not in (CPU, AUTO):
         from .cupy_device import gpu_numbers
 
