@@ -23,8 +23,11 @@ def read_earlier(path: str | Path, *, directed: bool, weighted: bool) -> Earlier
                          remedy="give one that the same command has written, or leave --from out")
     digest = hashlib.blake2b(proof.to_bytes(), digest_size=16).hexdigest()
     ends, along, against = map(tuple, _named(proof))
-    last = tuple(part.pivots[-1] for part in proof.components if part.pivots) if isinstance(proof, Certificate) else ()
-    return Earlier(ends, along, against, digest, redacted(str(path)), last)
+    central = None
+    if isinstance(proof, Certificate):
+        largest = max(proof.components, key=lambda part: part.size, default=None)
+        central = largest.pivots[0] if largest is not None and largest.pivots else None
+    return Earlier(ends, along, against, digest, redacted(str(path)), central, proof.graph.n_edges)
 
 
 def _distances(directed: bool, weighted: bool) -> str:

@@ -1,11 +1,12 @@
 """Use of an earlier proof: its sources, as ids, are looked up in the present graph.
 
 No claim of the earlier proof is believed, since the graph may have changed. Its sources are only searched from before
-others, and all bounds are proved anew. Without weights and directions, the source that ended the earlier proof replaces
-a sweep if it may end this proof too; otherwise the run is the same as without the earlier proof, so that it has no more
-traversals. Along arcs or weights, an earlier source replaces the vertex that would be searched from next if its bounds
-are about as good. For an open pair of vertices, the earlier source that may prove it is taken, judged by the distances
-between sources and both ends. A source that can do neither is not used.
+others, and all bounds are proved anew. Without weights and directions, a graph with about as many edges is searched from
+the most central source first, in place of a hub, and then from an end if no vertex is farther from that source: this may
+prove all. Otherwise the run goes on as without the earlier proof, so that it usually has no more traversals. Along arcs
+or weights, an earlier source replaces the vertex that would be searched from next if its bounds are about as good. For
+an open pair of vertices, the earlier source that may prove it is taken, judged by the distances between sources and both
+ends. A source that can do neither is not used.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from ..errors import InputError
 from ..store.names import found_vertices
 from ..store.store import Store
 
+# A graph has about as many edges as before if the difference is at most 1 / _EDGES of them.
+_EDGES = 32
 # The bound of an earlier source may be worse than that of the vertex that it replaces by 1 / _NEAR of the limit.
 _NEAR = 8
 # The same for a source whose eccentricity is wanted.
@@ -32,14 +35,16 @@ _WORTH, _MOST_VAIN = 0.8, 2
 class Earlier:
     """ends : ids of the farthest pairs, those of larger components first. along, against : ids of sources in the order
     of their searches, along arcs and against them; without directions all are in `along`. digest : of the proof.
-    path : of its file. last : the sources that ended the proof of a component, without weights and directions."""
+    path : of its file. central : the first source of the largest component, and n_edges : of the graph, both without
+    weights and directions."""
 
     ends: tuple[int | str, ...]
     along: tuple[int | str, ...]
     against: tuple[int | str, ...]
     digest: str
     path: str
-    last: tuple[int | str, ...] = ()
+    central: int | str | None = None
+    n_edges: int = 0
 
     def __str__(self) -> str:
         return self.digest
@@ -56,7 +61,7 @@ class EarlierSources:
         self._gone = self._found = self._n_searched = 0
         self._known = earlier is not None
         self.waits, self.loose = np.empty(0, np.bool_), True
-        self._last = self.waits
+        self._central = -1
         if earlier is None or store is None:
             return
         names = list(dict.fromkeys((*earlier.ends, *earlier.along, *earlier.against)))
@@ -70,8 +75,9 @@ class EarlierSources:
         self.pairs = [pair for pair in zip(ends[::2], ends[1::2], strict=True) if min(pair) >= 0]
         named = dict.fromkeys(vertex_of[name] for name in (*earlier.along, *earlier.against))
         self.sources = np.array([vertex for vertex in named if vertex >= 0], np.int64)
-        self._last = np.isin(self.sources, [vertex_of[name] for name in earlier.last])
         self.waits = np.ones(len(self.sources), np.bool_)
+        if earlier.central is not None and abs(store.n_arcs // 2 - earlier.n_edges) <= earlier.n_edges // _EDGES:
+            self._central = vertex_of[earlier.central]
 
     def __len__(self) -> int:
         return len(self.sources)
@@ -95,14 +101,18 @@ class EarlierSources:
         others = [pair[1 - pair.index(vertex)] for pair in self.pairs if vertex in pair]
         return bool(others) and bool((distances(np.array(others)) >= eccentricity - eccentricity // _NEAR).any())
 
-    def centre(self, lower: Callable[[np.ndarray], np.ndarray], limit: int) -> int | None:
-        """A source that ended the earlier proof, and may end this one since all vertices may be within half of the
-        limit; None if there is none. lower : see instead."""
-        waiting = self.sources[self.waits & self._last]
-        if not len(waiting):
+    def start(self) -> int | None:
+        """The central source of the largest component, where the graph may be about the same."""
+        return self._central if self._central >= 0 else None
+
+    def end(self, source: int, distances: Callable[[np.ndarray], np.ndarray], eccentricity: int) -> int | None:
+        """An end of a pair that is as far as any vertex from the source, if that is the central one; else None.
+        distances, eccentricity : as of are_ends."""
+        ends = np.array(self.pairs).ravel()
+        if source != self._central or not len(ends):
             return None
-        best, bound = _least(lower(waiting).astype(np.int64))
-        return int(waiting[best]) if bound <= limit // 2 else None
+        farthest = ends[distances(ends) == eccentricity]
+        return int(farthest[0]) if len(farthest) else None
 
     def instead(self, vertex: int, lower: Callable[[np.ndarray], np.ndarray], limit: int, far: bool = False) -> int:
         """The most central earlier source (with `far`, the farthest) if it is about as good as the vertex, else the

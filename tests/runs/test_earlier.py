@@ -106,18 +106,39 @@ def test_few_searches_where_little_has_changed(tmp_path: Path) -> None:
     assert warm.details["earlier"]["gone"] == 1 <= warm.details["earlier"]["searched"]
 
 
-def test_the_source_that_ended_the_earlier_proof_ends_this_one_before_another_sweep(tmp_path: Path) -> None:
-    """Three arms of a hundred edges: the middle, which is no hub, was searched from last, and proves all at once."""
+def arms() -> Edges:
+    """Three arms of a hundred edges, whose middle is no hub."""
     edges = {(100 * arm + k if k else 0, 100 * arm + k + 1): 1 for arm in range(3) for k in range(100)}
-    edges |= {(50, 1000 + k): 1 for k in range(9)}
-    old = converted(tmp_path / "old.zarr", edges, False, False)
-    emdiam.exact(old, certificate=tmp_path / "old.json", batches=False)
-    del edges[50, 1000]
-    new = converted(tmp_path / "new.zarr", edges, False, False)
+    return edges | {(50, 1000 + k): 1 for k in range(9)}
+
+
+def changed_arms(folder: Path, gone: list[tuple[int, int]], come: list[tuple[int, int]]) -> tuple[Any, Any]:
+    """What a fresh run and one with the proof of the arms find after some edges have gone, and others come."""
+    old = converted(folder / "old.zarr", arms(), False, False)
+    emdiam.exact(old, certificate=folder / "old.json", batches=False)
+    left = {edge: 1 for edge in arms() if edge not in gone} | {edge: 1 for edge in come}
+    new = converted(folder / "new.zarr", left, False, False)
     fresh = emdiam.exact(new, batches=False)
-    warm = emdiam.exact(new, batches=False, from_proof=tmp_path / "old.json")
-    assert warm.lower == fresh.lower == 200
-    assert warm.traversals.bfs < fresh.traversals.bfs
+    warm = emdiam.exact(new, batches=False, from_proof=folder / "old.json")
+    assert (warm.lower, warm.upper, warm.diameter_largest_component) == (
+        fresh.lower, fresh.lower, fresh.diameter_largest_component)
+    return fresh, warm
+
+
+def test_the_most_central_source_and_an_end_prove_all_at_once(tmp_path: Path) -> None:
+    fresh, warm = changed_arms(tmp_path, [(50, 1000)], [])
+    assert warm.lower == 200 and warm.traversals.bfs == 2 < fresh.traversals.bfs
+
+
+@pytest.mark.parametrize("gone", [[(0, 1)], [(0, 101), (0, 201)], [(90, 91), (190, 191), (290, 291)]])
+def test_sources_that_are_in_another_component_by_now(tmp_path: Path, gone: list[tuple[int, int]]) -> None:
+    """An arm is cut off, or all but one, with the middle or without it; or the ends are."""
+    changed_arms(tmp_path, gone, [])
+
+
+def test_of_a_graph_with_many_more_edges_nothing_is_taken(tmp_path: Path) -> None:
+    fresh, warm = changed_arms(tmp_path, [], [(k, k + 2) for k in range(1, 80)])
+    assert warm.traversals.bfs == fresh.traversals.bfs
 
 
 @pytest.fixture

@@ -84,6 +84,9 @@ class Pivots(ExactMethod):
         self.proof = Proof()
 
     def _start(self) -> int:
+        central = self.earlier.start()
+        if central is not None and self.engine.degrees(np.array([central])).all():
+            return central
         if self.options.seed == 0:
             return max_degree_vertex(self.engine)
         highest = self.engine.highest_degrees(LARGEST_TIE)
@@ -147,19 +150,21 @@ class _ComponentRun:
         self.component, self.limit = component, floor
         self.columns = PivotColumns(self.engine, method.largest, column, method.budget, method.options.scratch)
         self.candidates: Candidates | None = None
-        self.pivots: list[int] = []
+        self.pivots, self.eccentricities = list[int](), list[int]()
         self.sources: list[int] = []
         self.longest = (0, component.hub, component.hub)
         self.costs = Costs(self.engine.facts.threads, self.engine.facts.n_arcs, self.engine.facts.wide_rate)
         self.covering = Covering(self.engine, method.options.seed)
         self.earlier = method.earlier
-        self.warm = False  # whether the ends of an earlier proof are still far apart
+        self.end: int | None = None  # of an earlier proof, if it is still far from the central source of that proof
 
     def proof(self) -> ComponentProof:
         """The proof of the limit, once solve has returned."""
         length, source, target = self.longest
+        # The most central one comes first, for a later run that begins with this proof.
+        pivots = [self.pivots[i] for i in np.argsort(self.eccentricities, kind="stable").tolist()]
         return ComponentProof(self.component.hub, self.component.size, length, self.limit,
-                              (source, target) if length else None, self.pivots, self.sources)
+                              (source, target) if length else None, pivots, self.sources)
 
     def solve(self, first: Eccentricity) -> int:
         """The diameter of the component, or the floor if that is larger. The present column must have the distances of
@@ -196,21 +201,17 @@ class _ComponentRun:
     def _next_sweep(self, run: Eccentricity, folded: Folded) -> int:
         """The source of the next sweep. run, folded : of the last one."""
         taken = len(self.pivots)
-        if self.warm and taken >= LEAST_SWEEPS - 1:
-            centre = self.earlier.centre(self.bounds.lower.gather, self.limit)
-            if centre is not None:
-                return centre
         # If another component is longer, the ends of this one need not be found.
         known = taken == LEAST_SWEEPS - 1 and run.eccentricity < self.limit
         if not known and taken < LEAST_SWEEPS and run.farthest not in self.pivots:
-            return run.farthest
+            return run.farthest if taken > 1 or self.end is None else self.end
         return folded.centre if known or taken % 2 else folded.periphery
 
     def _certify_early(self, taken: int, unsettled: int) -> Verdict | None:
         """The open pairs after `taken` sweeps, or None if sweeps continue. Sweeps end if there were enough, or if so
         few vertices cover all open pairs that one round of refinement, as long as two sweeps, is likely to suffice."""
         very_few = self.component.size // VERY_MANY
-        least = LEAST_SWEEPS if unsettled > very_few else LEAST_SWEEPS - 1
+        least = LEAST_SWEEPS if unsettled > very_few and self.end is None else LEAST_SWEEPS - 1
         few = unsettled <= self.component.size // MANY or self.candidates is not None
         if taken < MOST_SWEEPS and not (taken >= least and few):
             return None
@@ -251,7 +252,7 @@ class _ComponentRun:
             self.method.tick("bfs")
             traversal = self.engine.bfs(vertex, into=column)
             self.method.stages.bfs += 1
-        assert traversal.eccentricity is not None
+        assert traversal.eccentricity is not None and traversal.n_reached == self.component.size
         run = Eccentricity(vertex, traversal.eccentricity, traversal.farthest, traversal.n_reached, column)
         self.method.record(run.eccentricity, vertex, run.farthest)
         folded = self._fold(run, column)
@@ -265,7 +266,10 @@ class _ComponentRun:
             self.longest = (run.eccentricity, run.source, run.farthest)
         if run.source == self.method.best.source != self.method.kept.source:
             self.method.kept.put_away(run.source, column)
+        if not self.pivots:
+            self.end = self.earlier.end(run.source, column.gather, run.eccentricity)
         self.pivots.append(run.source)
+        self.eccentricities.append(run.eccentricity)
         folded = self.bounds.fold(run.source, column, run.eccentricity, self.limit)
         if self.candidates is not None:
             self.candidates.add(column)
@@ -273,7 +277,6 @@ class _ComponentRun:
             self.columns.keep()
             self.method.columns_on_disk = max(self.method.columns_on_disk, self.columns.on_disk)
         self.earlier.searched([run.source])
-        self.warm = self.warm or self.earlier.are_ends(run.source, column.gather, run.eccentricity)
         self.method.upper_here = min(self.method.upper_here, max(self.limit, folded.highest))
         return folded
 

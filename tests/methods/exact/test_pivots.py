@@ -246,7 +246,7 @@ def test_the_ends_of_a_component_that_is_no_longer_are_not_looked_for(tmp_path: 
         result = pivots(engine)
     assert result.diameter_max_component == 140
     _, short = result.proof.components
-    assert short.pivots[:2] == [182, 420] and 235 <= short.pivots[2] <= 245 and len(short.pivots) == 3
+    assert short.pivots[1:] == [182, 420] and 235 <= short.pivots[0] <= 245  # in the order of eccentricities
 
 
 def test_ctrl_c_gives_the_interval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
