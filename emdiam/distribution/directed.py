@@ -1,7 +1,8 @@
 """The distribution of distances along arcs, over ordered pairs of a vertex and another one that it reaches.
 
 Sources are a random sample of all vertices, or all of them; counts are scaled to all sources. Pairs without a path are
-counted exactly if all vertices are sources, else estimated like the others.
+counted exactly if all vertices are sources, else estimated like the others. Exact centralities are sums over all
+sources at every vertex, along arcs and against them (traverse/tally.py); those of a sample are in weighted.py.
 
 With HyperBall (traverse/hyperball.py) the ball of a vertex has the vertices that it reaches; on the rows of the
 reverse, for centralities by distances to a vertex, those that reach it. The number of pairs is that in the balls, not
@@ -25,6 +26,7 @@ from ..store.store import Store
 from ..traverse.distance_table import DistanceTable
 from ..traverse.hyperball import BallSums, ball_table, groups_of, hyperball_bytes, relative_error
 from ..traverse.multi import MOST_BITS
+from ..traverse.tally import DistanceSums
 from ..units import format_count
 from ..vertex_tables import PIECE, Piece, write_vertices
 from .centrality import closeness
@@ -77,7 +79,7 @@ def solve(session: Session) -> Any:
 
         return solve_table(session, weighted=False)
     asked = session.task.options
-    if asked.centralities and asked.method != HYPERBALL:
+    if asked.centralities and asked.method == SAMPLE:
         from .weighted import solve as solve_by_searches
 
         return solve_by_searches(session, weighted=False)
@@ -95,7 +97,7 @@ def solve(session: Session) -> Any:
         if not count.has_answer:
             raise StoppedEarly(f"{why} before anything was counted")
         result = count.result()
-        if isinstance(count, _Balls) and result.complete:
+        if count.settled:
             count.tell(result, session)
         session.complete(result, engine)
         result.seconds = {"load": engine.load_seconds, **count.seconds, **result.seconds, "total": session.elapsed}
@@ -109,7 +111,8 @@ def _phases(store: Store, asked: DistanceOptions, log2_registers: int) -> tuple[
     """Vertex state of counting: for sources, or for counters with 2^log2_registers registers and both kinds of sums."""
     n = store.n_vertices
     if not log2_registers:
-        return phases(store, 2, 4, counted_bytes(n, MOST_GROUPS))
+        sums = 2 * DistanceSums.bytes_for(n) + n if asked.centralities else 0
+        return phases(store, 2, 4, counted_bytes(n, MOST_GROUPS) + sums + (16 * n if asked.keep else 0))
     rows = 1 + groups_of(log2_registers)
     sums = (64 if asked.centralities else 0) + (16 if asked.keep else 0)
     return phases(store, 0, 4, hyperball_bytes(n, log2_registers) + counted_bytes(n, rows, rows) + sums * n)
@@ -122,14 +125,65 @@ def _registers(session: Session) -> int:
                           lambda bits: session.plan_along_arcs(_phases(session.store, asked, bits)))
 
 
-class _Count:
+class _Run:
+    """What both ways to count share: centralities from sums at every vertex over the distances to it and from it."""
+
+    seconds: dict[str, float]
+
+    def __init__(self, engine: DirectedEngine, asked: DistanceOptions) -> None:
+        self._engine, self._asked, self._weak, self.seconds = engine, asked, 0, {}
+        self.settled = False  # whether the sums are complete for the sources or runs counted so far
+
+    def _sums_at(self, side: int, vertices: np.ndarray) -> Any:
+        """Number of other vertices, sum of their distances, and sum of the inverses, float64[k] each. side : 0 for
+        vertices that reach these, 1 for vertices that these reach."""
+        raise AssertionError("a way to count has sums")
+
+    def _components(self) -> None:
+        with timed(self.seconds, "components"):
+            self._weak = self._engine.weak()[1]
+            _ = self._engine.strong
+
+    def _facts(self) -> dict[str, Any]:
+        """Fields of every answer."""
+        used, n_strong = self._engine.reporter.stats(), self._engine.strong[1]
+        return {"n_vertices": self._engine.n_vertices, "n_edges": self._engine.store.n_arcs,
+                "connected": self._weak == 1, "n_components": self._weak, "levels": used.levels,
+                "edges_scanned": used.edges_scanned, "strongly_connected": n_strong == 1,
+                "n_strong_components": n_strong}
+
+    def tell(self, result: DirectedDistances, session: Session) -> None:
+        """Write the centralities, or put them into the result, if wanted."""
+        out, store, n = self._asked.out, session.store, self._engine.n_vertices
+        placed = store.natural_ids()
+        order = np.arange(n) if placed is None else np.argsort(placed, kind="stable")
+        if out is not None:
+            session.write(result, "out", out, lambda: write_vertices(
+                out, (self._rows(store, order[start : start + PIECE]) for start in range(0, n, PIECE)), "the table"))
+        if self._asked.keep:
+            result.closeness, result.harmonic = self._of(0, order)
+
+    def _rows(self, store: Store, vertices: np.ndarray) -> Piece:
+        (close_in, harmonic_in), (close_out, harmonic_out) = (self._of(side, vertices) for side in (0, 1))
+        return {"id": store.user_ids(vertices), "closeness_in": close_in, "harmonic_in": harmonic_in,
+                "closeness_out": close_out, "harmonic_out": harmonic_out}
+
+    def _of(self, side: int, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Closeness and harmonic centrality of vertices. side : see _sums_at."""
+        reached, total, inverse = self._sums_at(side, vertices)
+        return closeness(reached, total, self._engine.n_vertices), inverse
+
+
+class _Count(_Run):
     """One run. samples : number of sources counted. seconds : wall seconds of its stages."""
 
     def __init__(self, engine: DirectedEngine, asked: DistanceOptions, deadline: float | None) -> None:
-        self._engine, self._asked, self._deadline = engine, asked, deadline
-        self.samples, self.seconds = 0, dict[str, float]()
+        super().__init__(engine, asked)
+        self._deadline, self.samples, self._complete = deadline, 0, False
         self._table = DistanceTable(MOST_GROUPS)
-        self._complete, self._weak = False, 0
+        n = engine.n_vertices
+        self._sums = [DistanceSums(n) for _ in range(2)] if asked.centralities else []
+        self._drawn = np.zeros(n if asked.centralities else 0, np.bool_)
 
     @property
     def has_answer(self) -> bool:
@@ -139,9 +193,7 @@ class _Count:
     def run(self) -> None:
         """Find the components, then count from part after part."""
         engine, asked, n = self._engine, self._asked, self._engine.n_vertices
-        with timed(self.seconds, "components"):
-            self._weak = engine.weak()[1]
-            _ = engine.strong
+        self._components()
         sources = np.arange(n)
         if asked.method == SAMPLE:
             np.random.default_rng(asked.seed).shuffle(sources)
@@ -152,39 +204,46 @@ class _Count:
             for part in parts_in_order(sources, MOST_BITS):
                 if self._deadline is not None and time.monotonic() >= self._deadline:
                     return
-                table = DistanceTable(MOST_GROUPS)
-                engine.count_distances(part.sources, table, groups=part.groups)
+                table, self.settled = DistanceTable(MOST_GROUPS), False
+                into, out = self._sums or (None, None)
+                engine.count_distances(part.sources, table, groups=part.groups, sums=into)
+                if out is not None:
+                    engine.count_distances(part.sources, DistanceTable(1), sums=out, back=True)
+                    self._drawn[part.sources] = True
                 self._table.take(table)
-                self.samples += len(part.sources)
+                self.samples, self.settled = self.samples + len(part.sources), True
                 engine.reporter.tick("count", counted=self.samples, sources=len(sources))
         self._complete = True
 
     def result(self) -> DirectedDistances:
         """The result of the sources counted so far."""
         engine, asked, n = self._engine, self._asked, self._engine.n_vertices
-        used = engine.reporter.stats()
         exact, pairs = self.samples == n, self._table.total()
         unreached = self.samples * (n - 1) - int(pairs.counts.sum())
-        share, n_strong = n / self.samples, engine.strong[1]
+        share = n / self.samples
         error = Figures(0.0, 0.0) if exact else jackknife(
             self._table.without_each(), asked.quantile, 1 - self.samples / n)
         return answer(
-            DirectedDistances, asked, pairs, share, error, self._table.groups, n_vertices=n,
-            n_edges=engine.store.n_arcs,
-            connected=self._weak == 1, n_components=self._weak, unreachable_pairs=round(share * unreached),
-            method=EXACT if exact else SAMPLE, samples=self.samples, complete=self._complete, levels=used.levels,
-            edges_scanned=used.edges_scanned, strongly_connected=n_strong == 1, n_strong_components=n_strong)
+            DirectedDistances, asked, pairs, share, error, self._table.groups, **self._facts(),
+            unreachable_pairs=round(share * unreached), method=EXACT if exact else SAMPLE, samples=self.samples,
+            complete=self._complete)
+
+    def _sums_at(self, side: int, vertices: np.ndarray) -> Any:
+        sums, n = self._sums[side], self._engine.n_vertices
+        found = sums.values[:, vertices] * ((n - 1) / np.maximum(1, self.samples - self._drawn[vertices]))
+        found[2] /= 2.0**sums.shift
+        return found
 
 
-class _Balls:
+class _Balls(_Run):
     """Runs of HyperBall. log2_registers : of a vertex, in each. seconds : wall seconds of stages."""
 
     def __init__(self, engine: DirectedEngine, asked: DistanceOptions, log2_registers: int) -> None:
-        self._engine, self._asked, self._bits = engine, asked, log2_registers
-        self._wanted, self._done, self.seconds = 1 << (asked.log2_registers - log2_registers), 0, dict[str, float]()
+        super().__init__(engine, asked)
+        self._bits, self._wanted, self._done = log2_registers, 1 << (asked.log2_registers - log2_registers), 0
         # Sums over vertices that reach a vertex, and over those that it reaches.
         self._sums = [BallSums(engine.n_vertices) for _ in range(2)] if asked.centralities else []
-        self._table, self._weak = ball_table(log2_registers), 0
+        self._table = ball_table(log2_registers)
 
     @property
     def has_answer(self) -> bool:
@@ -194,9 +253,7 @@ class _Balls:
     def run(self) -> None:
         """Find the components, then grow all balls for each run."""
         engine, (into, out) = self._engine, self._sums or (None, None)
-        with timed(self.seconds, "components"):
-            self._weak = engine.weak()[1]
-            _ = engine.strong
+        self._components()
         with timed(self.seconds, "count"):
             for number in range(self._wanted):
                 engine.reporter.tick("count", run=number + 1)
@@ -206,38 +263,18 @@ class _Balls:
                     engine.grow_balls(self._bits, key, into, back=True)
                 self._table.take(table)
                 self._done += 1
+        self.settled = True
 
     def result(self) -> DirectedDistances:
         """The result of the runs done so far."""
-        engine, n = self._engine, self._engine.n_vertices
-        used, n_strong, pairs = engine.reporter.stats(), engine.strong[1], grown(self._table.row(0))
+        n, pairs = self._engine.n_vertices, grown(self._table.row(0))
         error = jackknife((grown(self._table.row(number)) for number in range(1, self._table.rows)),
                           self._asked.quantile)
         return answer(
-            DirectedDistances, self._asked, pairs, 1 / self._done, error, n_vertices=n, n_edges=engine.store.n_arcs,
-            connected=self._weak == 1, n_components=self._weak,
+            DirectedDistances, self._asked, pairs, 1 / self._done, error, **self._facts(),
             unreachable_pairs=max(0, n * (n - 1) - round(float(pairs.counts.sum()) / self._done)), method=HYPERBALL,
-            samples=0,
-            complete=self._done == self._wanted, registers=1 << self._bits, runs=self._done, levels=used.levels,
-            edges_scanned=used.edges_scanned, strongly_connected=n_strong == 1, n_strong_components=n_strong,
+            samples=0, complete=self._done == self._wanted, registers=1 << self._bits, runs=self._done,
             details={"relative_error": relative_error(self._bits) / self._done**0.5})
 
-    def tell(self, result: DirectedDistances, session: Session) -> None:
-        """Write the centralities, or put them into the result, if wanted."""
-        out, n = self._asked.out, self._engine.n_vertices
-        if out is not None:
-            session.write(result, "out", out, lambda: write_vertices(
-                out, (self._rows(session.store, start) for start in range(0, n, PIECE)), "the table"))
-        if self._asked.keep:
-            result.closeness, result.harmonic = self._of(0, np.arange(n))
-
-    def _rows(self, store: Store, start: int) -> Piece:
-        vertices = np.arange(start, min(start + PIECE, self._engine.n_vertices))
-        (close_in, harmonic_in), (close_out, harmonic_out) = (self._of(side, vertices) for side in (0, 1))
-        return {"id": store.user_ids(vertices), "closeness_in": close_in, "harmonic_in": harmonic_in,
-                "closeness_out": close_out, "harmonic_out": harmonic_out}
-
-    def _of(self, side: int, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Closeness and harmonic centrality of vertices. side : 0 for sums `into`, 1 for `out`."""
-        reached, total, inverse = np.maximum(0, self._sums[side].values[:, vertices] / self._done)
-        return closeness(reached, total, self._engine.n_vertices), inverse
+    def _sums_at(self, side: int, vertices: np.ndarray) -> Any:
+        return np.maximum(0, self._sums[side].values[:, vertices] / self._done)

@@ -1,5 +1,5 @@
-"""The distribution of distances along weights, with or without directions, and centralities of vertices by them, also
-along arcs of length 1.
+"""The distribution of distances along weights, with or without directions, and centralities of vertices by them, for
+samples also along arcs of length 1.
 
 There is a search from each source, of a random sample or of all vertices. Pairs are unordered without directions; with
 directions they are of a vertex and another one that it reaches. A pair of a vertex and itself is not counted; pairs at

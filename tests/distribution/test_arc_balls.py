@@ -114,3 +114,20 @@ def test_refusals_and_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     done[0] = 40
     with pytest.raises(StoppedEarly, match="before anything was counted"):
         emdiam.distances(store, directed=True, hyperball=8)
+
+
+def test_exact_centralities_are_those_of_a_search_from_each(tmp_path: Path) -> None:
+    """Batches of sources in both directions, more than one, beside single searches."""
+    for seed in range(3):
+        n, arcs = random_arcs(random.Random(100 + seed), 700)
+        write_arcs(list(arcs), tmp_path / "g.zarr", n)
+        how = {"directed": True, "keep": True}
+        exact = emdiam.distances(tmp_path / "g.zarr", exact=True, out=tmp_path / "a.parquet", **how)
+        single = emdiam.distances(tmp_path / "g.zarr", sample=n, out=tmp_path / "b.parquet", **how)
+        assert exact.pairs == single.pairs and exact.mean == pytest.approx(single.mean)
+        assert exact.unreachable_pairs == single.unreachable_pairs and single.method == exact.method == "exact"
+        one, other = (pq.read_table(tmp_path / name) for name in ("a.parquet", "b.parquet"))
+        assert one.column_names == other.column_names and one["id"].equals(other["id"])
+        for name in one.column_names[1:]:
+            assert one[name].to_numpy() == pytest.approx(other[name].to_numpy(), rel=1e-9)
+        assert exact.closeness == pytest.approx(single.closeness) and exact.harmonic == pytest.approx(single.harmonic)
