@@ -217,7 +217,7 @@ class _Count(_Run):
 
     def result(self) -> DirectedDistances:
         """The result of the sources counted so far."""
-        engine, asked, n = self._engine, self._asked, self._engine.n_vertices
+        asked, n = self._asked, self._engine.n_vertices
         exact, pairs = self.samples == n, self._table.total()
         unreached = self.samples * (n - 1) - int(pairs.counts.sum())
         share = n / self.samples

@@ -1,12 +1,12 @@
 """Use of an earlier proof: its sources, as ids, are looked up in the present graph.
 
 No claim of the earlier proof is believed, since the graph may have changed. Its sources are only searched from before
-others, and all bounds are proved anew. Without weights and directions, a graph with about as many edges is searched from
-the most central source first, in place of a hub, and then from an end if no vertex is farther from that source: this may
-prove all. Otherwise the run goes on as without the earlier proof, so that it usually has no more traversals. Along arcs
-or weights, an earlier source replaces the vertex that would be searched from next if its bounds are about as good. For
-an open pair of vertices, the earlier source that may prove it is taken, judged by the distances between sources and both
-ends. A source that can do neither is not used.
+others, and all bounds are proved anew. Without weights and directions, a graph with about as many edges is searched
+from the most central source first, in place of a hub, and then from an end if no vertex is farther from that source:
+this may prove all. Otherwise the run goes on as without the earlier proof, and usually has no more traversals. Along
+arcs or weights, an earlier source replaces the vertex that would be searched from next if its bounds are about as good.
+For an open pair of vertices, the earlier source that may prove it is taken, judged by the distances between sources and
+both ends. A source that can do neither is not used.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def changed_arms(folder: Path, gone: list[tuple[int, int]], come: list[tuple[int
     """What a fresh run and one with the proof of the arms find after some edges have gone, and others come."""
     old = converted(folder / "old.zarr", arms(), False, False)
     emdiam.exact(old, certificate=folder / "old.json", batches=False)
-    left = {edge: 1 for edge in arms() if edge not in gone} | {edge: 1 for edge in come}
+    left = dict.fromkeys([*(edge for edge in arms() if edge not in gone), *come], 1)
     new = converted(folder / "new.zarr", left, False, False)
     fresh = emdiam.exact(new, batches=False)
     warm = emdiam.exact(new, batches=False, from_proof=folder / "old.json")
