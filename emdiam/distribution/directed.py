@@ -5,9 +5,9 @@ counted exactly if all vertices are sources, else estimated like the others. Exa
 sources at every vertex, along arcs and against them (traverse/tally.py); those of a sample are in weighted.py.
 
 With HyperBall (traverse/hyperball.py) the ball of a vertex has the vertices that it reaches; on the rows of the
-reverse, for centralities by distances to a vertex, those that reach it. The number of pairs is that in the balls, not
-scaled, since the true number is not known. Harmonic centrality is a sum of sizes of balls, each times a positive
-number, so its relative error is at most that of a counter.
+reverse, for centralities by distances to a vertex, the vertices that reach it. The number of pairs is that in the
+balls, not scaled, since the true number is not known. Harmonic centrality is a sum of sizes of balls, each times a
+positive number, so its relative error is at most that of a counter.
 """
 
 from __future__ import annotations

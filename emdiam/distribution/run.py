@@ -92,7 +92,7 @@ def _registers(session: Session, task: Task, asked: DistanceOptions) -> tuple[Ta
 
 
 def _attempt(session: Session, task: Task, selected: Selection, known: Known | None) -> Distances:
-    """The result, with a plan by `known`; None: what the store's record says."""
+    """The result, with a plan by `known`; None: from the store's record."""
     asked: DistanceOptions = task.options
     # Sums of vertices need whole batches, so the time is then checked only between batches.
     listener = session.progress if asked.centralities else session.listener

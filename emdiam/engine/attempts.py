@@ -24,12 +24,12 @@ IN_MEMORY, MOST = 4, 6
 
 
 def learned(error: MoreMemoryError, known: Known | None, plan: MemoryPlan) -> MoreMemoryError:
-    """Add to the error what the next attempt should know, and return it.
+    """Add knowledge for the next attempt to the error, and return it.
 
     Parameters
     ----------
     error : the error that ended an attempt.
-    known : what that attempt knew, if anything.
+    known : the knowledge of that attempt, if any.
     plan : its memory plan.
     """
     error.known = (Known() if known is None else known).after(error, plan)
@@ -37,7 +37,7 @@ def learned(error: MoreMemoryError, known: Known | None, plan: MemoryPlan) -> Mo
 
 
 class Attempts:
-    """Attempts at one result. Each attempt knows what the earlier ones have learned."""
+    """Attempts at one result. Each attempt has the knowledge of the earlier ones."""
 
     def __init__(self) -> None:
         self._known: Any = None
@@ -46,7 +46,7 @@ class Attempts:
 
     @contextmanager
     def another(self) -> Iterator[Any]:
-        """Give what the next attempt should know, None for the first. The context swallows a MoreMemoryError with
+        """Give the knowledge for the next attempt, None for the first. The context swallows a MoreMemoryError with
         `known` (see `learned`): the caller then makes another attempt.
 
         Raises
@@ -77,7 +77,7 @@ def attempted(solve: Callable[[Any], Result]) -> Result:
 
     Parameters
     ----------
-    solve : called with what is known, None at first; see Attempts.another.
+    solve : called with the knowledge so far, None at first; see Attempts.another.
 
     Raises
     ------

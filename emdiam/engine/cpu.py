@@ -55,10 +55,10 @@ _ARCS_A_LEVEL, _ARCS_A_SOURCE = 1000, 4
 
 
 class LocalEngine:
-    """What engines of one process do on its CPU, over a Core: all verbs except traversals, columns and bounds. Those
-    belong to CpuEngine or to an engine on a device. Not thread-safe.
+    """The part of an engine that runs in this process on its CPU, over a Core: all verbs except traversals, columns and
+    bounds. Those belong to CpuEngine or to an engine on a device. Not thread-safe.
 
-    reporter : None for a new one with the listener `progress`. learned : what the last BFS learned for the next one."""
+    reporter : None for a new one with the listener `progress`. learned : by the last BFS, for the next one."""
 
     _together = _apart = _levels = 0
     _watch: SteepWatch | None = None
@@ -74,7 +74,7 @@ class LocalEngine:
         self.reporter = reporter or Reporter(progress, core.counters.snapshot, core.counters.add, core.position)
 
     def details(self) -> dict[str, Any]:
-        """What a result reports of the engine beside its counters, for Result.details."""
+        """Figures of the engine, beside its counters, for Result.details."""
         return {}
 
     @property

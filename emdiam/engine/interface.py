@@ -38,9 +38,9 @@ class Facts:
     pool if columns are in this process too. spare_bytes : memory of this process that the plan leaves free, for data
     that no plan can foresee. in_ram : whether all blocks are. columns_on_disk : whether columns and the state of
     batches take no memory.
-    together : the number of eccentricities with columns that together read about as much as one, if the engine has
-    SharedScans (else 0). apart : the number of eccentricities with columns that run at the same time over long
-    distances, with a BFS on its own thread for each (0: they never do).
+    together : the number of eccentricities with columns that share reads, so that all take about the reads of one, if
+    the engine has SharedScans (else 0). apart : the number of eccentricities with columns that run at the same time
+    over long distances, with a BFS on its own thread for each (0: they never do).
     wide_bits : sources of one wide batch, if the engine has WideBatches (else 0). wide_rate : the expected rate of a
     wide batch before one is measured, in bytes of rows a second (0: estimated from the threads). keeps_candidates :
     whether the engine has CandidateBounds.

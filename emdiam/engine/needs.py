@@ -18,7 +18,7 @@ MOST_ON_DISK = 8
 
 @dataclass(frozen=True)
 class DeviceState:
-    """What a method keeps on a GPU: the number of columns at a time, whether it spreads, whether it runs batches."""
+    """The state of a method on a GPU: the number of columns at a time, whether it spreads, whether it runs batches."""
 
     columns: int
     spreads: bool = False
@@ -31,8 +31,8 @@ class Needs:
 
     method : its name. phases : vertex state. pool : memory that it could use beside the vertex state.
     tables_bytes, room_bytes : if columns are elsewhere (on workers), the least memory that it takes beside them, and
-    what it could use beyond that. device : what it keeps on a GPU. known : of the graph; None: what the store's record
-    says.
+    what it could use beyond that. device : its state on a GPU. known : of the graph; None: from the store's
+    record.
     """
 
     method: str
@@ -44,7 +44,7 @@ class Needs:
     known: Known | None = None
 
     def known_on(self, store: Store) -> Known:
-        """What is known of the store's graph."""
+        """The knowledge of the store's graph."""
         return known_of(store) if self.known is None else self.known
 
     def fixed(self) -> Needs:
@@ -96,7 +96,7 @@ def phases_of(
     parts: Mapping[str, int] | None = None
 ) -> tuple[Phase, ...]:
     """Phases with state(bytes of a column's entry) bytes each. more : bytes that each phase may take in addition; None:
-    the labels, in `components`. parts : the bytes among these that a connected graph does not take; None: all."""
+    the labels, in `components`. parts : the part of `more` that a connected graph does not take; None: all."""
     n, widest = store.n_vertices, column_bytes(store.n_vertices)
     narrow, middle, wide = (state(min(item, widest)) for item in (1, 2, 4))
     beside = {"components": label_bytes(n, store.id_dtype.itemsize)} if more is None else more

@@ -1,4 +1,4 @@
-"""What an engine reports while it works: counters, a few heartbeats a second, changes of phase, and traversals."""
+"""Reports of an engine while it works: counters, a few heartbeats a second, changes of phase, and traversals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BOUNDS = ("lower", "upper")
 class TraversalEvents:
     """The last traversal of an engine, until it is reported: source, extent, cost, frontier profile.
 
-    What a traversal shows of the diameter is known only later, when the method has drawn its conclusions. So the
+    The bounds that follow from a traversal are known only later, when the method has drawn its conclusions. So the
     traversal is noted when it ends, and reported with the method's next tick, which has the bounds. There may be
     many in a second: beyond the first MOST, RATE a second are reported. Profiles (the longest part) are reported less
     often, and traversals that changed a bound more often.

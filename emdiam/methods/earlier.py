@@ -54,7 +54,7 @@ class EarlierSources:
     """The sources of `earlier` that are vertices of `store`; none without an earlier proof.
 
     pairs : of ends, as vertices. sources : vertices, int64[k], distinct, in order. waits : bool[k], whether they are
-    not yet searched from. Raises InputError if the graph has none of the ids: the proof is then of another graph."""
+    not yet searched from. Raises InputError if no id is in the graph: the proof is then of another graph."""
 
     def __init__(self, earlier: Earlier | None, store: Store | None) -> None:
         self.pairs, self.sources = list[tuple[int, int]](), np.empty(0, np.int64)
@@ -156,7 +156,7 @@ def _least(bounds: np.ndarray) -> tuple[int, int]:
 
 class ForPairs:
     """Earlier sources that may prove open pairs of vertices. Parameters: the sources; bool[k], which of them are in the
-    component of the pairs, or None: those that the first added vertex reaches."""
+    component of the pairs, or None: the sources that the first added vertex reaches."""
 
     def __init__(self, earlier: EarlierSources, inside: np.ndarray | None = None) -> None:
         self._earlier, self._inside, self._rows = earlier, inside, list[np.ndarray]()

@@ -1,7 +1,7 @@
 """The probable cost of a run, while the plan has its largest possible memory.
 
-A plan is a promise that holds for the worst graph of its size. A forecast is what usual graphs have been measured
-to take, and may be wrong in both directions. If the arena has room for the graph, bytes read are known in advance:
+A plan is a promise that holds for the worst graph of its size. A forecast is the measured cost of usual graphs,
+and may be wrong in both directions. If the arena has room for the graph, bytes read are known in advance:
 every block once. If the graph is streamed, they are `reads` times the blocks, and depend on the graph: on the number of
 traversals of a proof, and on the blocks that their levels meet. A probe (runs/probe.py) measures the second and helps
 to guess the first; without a probe, graphs count as having small diameter.
@@ -29,7 +29,7 @@ BALL_ROUNDS = 32
 class Probe:
     """The result of a short look at a graph; it is not stored.
 
-    Four traversals show what no size shows: the distances of the graph, the reads of a traversal with this arena, and
+    Four traversals show what sizes do not: the distances of the graph, the reads of a traversal with this arena, and
     the vertices that a proof leaves open after a few sweeps. They start at the hub (the vertex of the highest degree in
     the largest component), at a vertex farthest from it, at a vertex farthest from that, and at the centre, which has
     the smallest lower bound from these.

@@ -37,8 +37,8 @@ class ComponentProof:
 
 @dataclass
 class Proof:
-    """One entry for each component that was solved. All other components have at most as many vertices as the largest
-    upper bound, plus one."""
+    """One entry for each component that was solved. All other components have no more vertices than the largest upper
+    bound plus one."""
 
     components: list[ComponentProof] = field(default_factory=list)
 

@@ -171,7 +171,7 @@ class MethodRun:
         return {**self._details(), "stage_seconds": dict(self.stages.seconds), "counters": used.to_dict()}
 
     def result(self) -> Any:
-        """The Result with what is proved so far, without a witness."""
+        """The Result with the bounds proved so far, without a witness."""
         metric, components = self.metric, self.n_components()
         used, elapsed = metric.used() - self._before, time.perf_counter() - self._since
         lower, upper = metric.proved(self.best.length, max(self.best.length, self.upper()))

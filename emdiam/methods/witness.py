@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 LONGEST_KEPT_PATH = 10_000
 # Distances of at most _FEW_BYTES stay in memory: they are less than the accuracy of memory figures, and a file costs
-# more than a BFS of so few vertices. They may take 1 / _SPARE_SHARE of the memory that the plan leaves, up to
+# more than a BFS of this number of vertices. They may take 1 / _SPARE_SHARE of the memory that the plan leaves, up to
 # _MOST_BYTES.
 _FEW_BYTES, _MOST_BYTES, _SPARE_SHARE = 1 << 16, 4 << 20, 4
 REPORT = "this is a fault of emdiam: please report it with the store"
@@ -40,7 +40,7 @@ class KeptLabels:
     on disk, so that they take no memory, unless they are few; or on the device where the columns are.
 
     scratch : folder for temporary files (None: the system's). spare_bytes : memory that the plan leaves. source : the
-    vertex of the distances, -1: none are stored.
+    vertex of the distances, -1: there are no distances.
     """
 
     def __init__(self, scratch: Path | None, spare_bytes: int = 0) -> None:

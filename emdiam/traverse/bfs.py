@@ -1,10 +1,10 @@
 """Level-synchronous breadth-first search, with six modes to do a level.
 
-Definition: level k holds the vertices at distance k from the source; the eccentricity is the last
+Definition: level k has the vertices at distance k from the source; the eccentricity is the last
 non-empty level. Work: each row is scanned at most once top-down; bottom-up rows stop at the first
 frontier neighbour. Bytes a vertex: see workspace.py, plus the distance column if wanted (smallest
 unsigned dtype, widened when a level does not fit). I/O: a level reads a block at most once, and
-only if it holds a frontier row (top-down) or an unvisited one (bottom-up).
+only if it has a frontier row (top-down) or an unvisited one (bottom-up).
 
 A mode is a way to do levels: all in one call if all rows are in memory (bfs_whole.py), on a queue by one thread
 (sparse.py) or by all threads (shared_levels.py), on bitmaps (dense.py), among rows put aside (left_rows.py), or by
@@ -51,7 +51,7 @@ class Mode(Protocol):
 
 @dataclass(frozen=True)
 class Learned:
-    """What a BFS has learned of a graph for the next one.
+    """Knowledge of a graph that a BFS passes to the next one.
 
     bias : arcs that bottom-up levels read, divided by the expected number (direction.py). window_levels : levels of
     the last full BFS, if it took windows of levels and no dense level, or should have (else 0). window_share : a window
@@ -94,7 +94,7 @@ class BfsRun:
     Parameters
     ----------
     core : the engine's core; only one run at a time may use its workspace.
-    source : vertex. learned : what the last BFS has learned; after `result`, what this one has learned.
+    source : vertex. learned : knowledge from the last BFS; after `result`, that from this one.
     radius : stop after this many levels. targets : stop when all are reached.
     distances : keep a distance column. profile : count vertices per level.
     Arcs go from the vertex whose row in `core` has them.

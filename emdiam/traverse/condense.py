@@ -136,7 +136,7 @@ _walk_renumbered = buffered_walk(every_row, _pack_renumbered)
 def crossing_arcs(piece, layout, labels, heads, low, shifts, wrong, levels, least, packed, count):
     """Pack the arcs between different clusters to the vertices low, low + 1, ... whose labels are `heads`.
 
-    labels : uint64[n], correct in the span. wrong : int64[1], set to a vertex with an arc one end of which is in no
+    labels : uint64[n], correct in the span. wrong : int64[1], set to a vertex with an arc to or from a vertex in no
     cluster; this happens only if rows are not symmetric. levels, least : a RowChoice. packed : uint64[k]. count : see
     buffered_walk. Returns arcs scanned. If heads are all labels, an arc is looked at once; else once for each part of
     them."""

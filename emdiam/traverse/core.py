@@ -109,7 +109,7 @@ class Core:
     shared_arcs : number of frontier arcs from which all threads may share a sparse level (shared_levels.py).
     at_rest : called with a BFS or a label growth before each of its steps, when its state can be saved.
     part : (first vertex, end, blocks with their arcs), if this process has only a range of the table.
-    reserve : memory for what the plan does not cover (None: not counted).
+    reserve : memory beyond the planned state (None: not counted).
     turned : in a graph with directions, the core of the reverse, whose rows bottom-up levels read; it shares all but
     table and pager (None: rows have both directions of every edge). reverse : `turned`, or the core itself.
     starts : where each row begins, unsigned[n_vertices + 1], if the plan has memory for that (lay_out). whole : whether

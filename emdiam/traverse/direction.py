@@ -5,7 +5,7 @@
   arcs of unvisited rows. If neighbours share their level (local ids, hubs) it reads many more. The
   bias is the ratio of arcs read to this estimate, as measured in earlier bottom-up levels of this
   graph; it fades from BFS to BFS, so that bottom-up is tried again. A top-down arc costs
-  TOP_DOWN_COST times as much (it writes);
+  TOP_DOWN_COST times a bottom-up arc (it writes);
 - "beamer" (Beamer, Asanovic, Patterson 2012): bottom-up once f > m_u / 14, top-down again below
   n / 24 frontier vertices;
 - "paper" (F-Diam, section 4.6): bottom-up while the frontier has more than n / 10 vertices.
@@ -74,7 +74,7 @@ class Front:
 
     def reads_less(self, core: Core, blocks: np.ndarray, bias: float) -> bool:
         """Whether a bottom-up level that reads only these blocks takes less work than a top-down level. Decoding an id
-        counts as much work as an arc."""
+        counts as the work of an arc."""
         others = len(core.blocks_with(core.work.frontier)) - len(blocks)
         looked = min(core.table.n_arcs - self.visited_arcs, bias * self.expected)
         return looked < TOP_DOWN_COST * self.arcs + (others << core.table.shift)

@@ -83,7 +83,7 @@ class DistanceTable:
         self._above[row // self._joined] += int((distances - places * self.width).sum())
 
     def take(self, other: DistanceTable) -> None:
-        """Add the pairs of a table with as many rows, which is invalid afterwards."""
+        """Add the pairs of a table with the same number of rows, which is invalid afterwards."""
         self._reach(other.largest)
         other._settle(max(self.largest, other.largest))
         self.counts[: len(other.counts)] += other.counts

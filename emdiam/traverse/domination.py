@@ -4,7 +4,7 @@ Definition: a vertex is open while its bound is above a limit. A source whose ec
 its neighbours too. So the count of a source is the number of open vertices in its closed neighbourhood that are in no
 other source's. The greedy choice takes the largest count first (Johnson, STOC 1973: within ln(d + 1) of the best). Here
 it chooses among few vertices: each vertex of a sample climbs some steps to the neighbour of the highest degree. Of the
-tops, those with the largest counts come first; they are counted again when they are taken. Work: the rows of the sample
+tops with the largest counts come first, and are counted again when they are taken. Work: the rows of the sample
 and of the vertices on its climb. All blocks are in memory.
 """
 

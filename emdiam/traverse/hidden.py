@@ -236,7 +236,7 @@ def unite_hidden(piece, layout, words, before, entries):
 
 @kernel
 def unite_left(place, fills, words, before, entries):
-    """As unite_hidden, for hidden rows among those that a BFS has put aside (left_rows.py). Returns their arcs."""
+    """As unite_hidden, for the hidden rows that a BFS has put aside (left_rows.py). Returns their arcs."""
     arcs = 0
     ids = np.empty(place.shape[1], np.int64)
     for segment in range(len(place)):

@@ -102,8 +102,8 @@ class HyperBallRun:
 
     key : seeds the hashes. ranks : natural rank of every vertex, id[n], or length 0 if every vertex is its own rank.
     sums : collects sums at vertices, or None. Along arcs the ball of a vertex has the vertices that it reaches by the
-    rows of the core; on the core of the reverse, those that reach it. table : float64, the growth of all balls together
-    at each level, estimated from all registers (row 0) and without each group.
+    rows of the core; on the core of the reverse, the vertices that reach it. table : float64, the growth of all balls
+    together at each level, estimated from all registers (row 0) and without each group.
     """
 
     def __init__(self, core: Core, log2_registers: int, key: int, ranks: np.ndarray,

@@ -116,7 +116,7 @@ class LabelVector:
 
     def begin_again(self, n_groups: int, distance: int) -> int:
         """Make room for n_groups groups and this distance in labels that will be made from the present ones; returns
-        the bits of a group in these. Raises MoreMemoryError."""
+        the bits of a group in the present ones. Raises MoreMemoryError."""
         dtype, bits = self._least(n_groups, distance)
         if dtype == WIDE and not self.is_wide:
             self.widen()

@@ -44,7 +44,7 @@ _MOST_BEGUN = 8 * _SEGMENTS
 
 
 class ArenaPart:
-    """A part of the arena, segments at its end, for the rows left by one BFS or by several that run together.
+    """A part of the arena, segments at its end, for the remaining rows of one BFS or of several that run together.
 
     taken : int64[1], number of segments in use."""
 
@@ -76,7 +76,7 @@ class ArenaPart:
         return self.most * self._size // self._arena.ids.itemsize
 
     def segments(self) -> np.ndarray:
-        """The segments, uint8[k, size]. From now on the last `room` of them hold no blocks."""
+        """The segments, uint8[k, size]. From now on no block is put into the last `room` of them."""
         if self._place is None or self._readers == 1:
             self._slots, self.taken[0] = self._first_slots(), 0
             most = max(self._slots, int(self._arena.n_slots * _MOST_SHARE))
@@ -86,7 +86,7 @@ class ArenaPart:
         return self._place
 
     def grow(self) -> None:
-        """Set all segments apart: they hold no blocks from now on."""
+        """Set all segments apart: no block is put into them from now on."""
         assert self._place is not None
         most = self._place.nbytes // self._slot_bytes
         if self._slots < most:

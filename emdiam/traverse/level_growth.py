@@ -16,7 +16,7 @@ from .atomics import count_trailing_zeros
 from .rows import range_mask
 
 NOTHING = np.int64(1) << 62
-# One call takes seeds with a span of labels from the lowest on: as many labels as there are seeds, but at least this.
+# One call takes seeds with a span of labels from the lowest on: one label for each seed, but at least this number.
 _LEAST_SPAN = 1 << 10
 
 

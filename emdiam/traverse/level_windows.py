@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from .bfs import BfsRun, Learned, Mode
 
 # Levels of a window. While the number of levels is unknown, the first window of a BFS has NARROWEST, and windows double
-# up to WIDEST. Once a BFS has counted its levels, or this one has passed as many, a window has a share of them: 1 /
+# up to WIDEST. Once a BFS has counted its levels, or this one has passed that number, a window has a share of them: 1 /
 # SHARE at first, twice that after a BFS that has scanned few arcs again, half after one that has scanned many
 # (_FEW, _MANY: as shares of all arcs).
 NARROWEST, WIDEST, SHARE = 4, 64, 4
@@ -172,7 +172,7 @@ def next_width(width: int) -> int:
 
 
 def windows_for(levels: int) -> int:
-    """Number of windows for `levels` levels, after a BFS with as many levels."""
+    """Number of windows for `levels` levels, after a BFS with the same number of levels."""
     return -(-levels // share_of(levels))
 
 
@@ -280,7 +280,7 @@ def window_batch_bytes(n_vertices: int, n_blocks: int, k: int) -> int:
 
 
 class LevelWindowBatch:
-    """A batch in slices: call `step` until it is True; then every column holds distances.
+    """A batch in slices: call `step` until it is True; then every column has distances.
 
     Parameters
     ----------

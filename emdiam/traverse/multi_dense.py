@@ -223,10 +223,10 @@ _walk_fresh = bit_walk(_fresh, _finish)
 def end_level(turn, grain, words, marks, state, targets, sinks, merge, offsets, alive, met, out):
     """Finish the FRESH vertices after a level; threads share the work.
 
-    merge : the level was pushed, so words may repeat what was seen before. Sets FULL, collects in row n of the next
-    plane the sources that reached a vertex, writes distances, and adds to out (int64[3]): vertices of the next
-    frontier, arcs of their rows, (target, source) pairs met. sinks : int64[2, k], eccentricities and addresses of
-    distance columns, 0 for none. alive : unsigned[w], met : int64[1], zeros, of this thread.
+    merge : the level was pushed, so words may repeat sources that have seen the vertex before. Sets FULL, collects in
+    row n of the next plane the sources that reached a vertex, writes distances, and adds to out (int64[3]): vertices of
+    the next frontier, arcs of their rows, (target, source) pairs met. sinks : int64[2, k], eccentricities and addresses
+    of distance columns, 0 for none. alive : unsigned[w], met : int64[1], zeros, of this thread.
     """
     n = words.shape[1] - 1
     w = words.shape[2]

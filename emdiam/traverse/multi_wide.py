@@ -290,7 +290,7 @@ def fill_balls(turn, paging, offsets, sources, words, seen, queue, radii, over):
 
 WIDTHS = tuple(WORD_BITS * LANES * vectors for vectors in VECTORS)
 MOST_WIDE_BITS = WIDTHS[-1]
-# The share of all arcs that the search of one ball reads: then it costs about as much as a source of a level of the
+# The share of all arcs that the search of one ball reads: then it costs about the same as a source of a level of the
 # batch (25 ns an arc of a ball, 0.014 an arc of a level and source, measured).
 _BALL_SHARE, _LEAST_QUEUE, _MOST_QUEUE = 2048, 64, 1 << 16
 # Larger planes are written past the cache.

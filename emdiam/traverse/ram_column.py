@@ -258,7 +258,7 @@ def _raise_to_distances(bounds: np.ndarray, distances: np.ndarray, eccentricity:
 
 @kernel(uncompiled=_raise_to_distances)
 def raise_to_distances(bounds, distances, eccentricity):
-    """bounds[v] = max(bounds[v], distances[v], eccentricity - distances[v]) where there is a distance."""
+    """bounds[v] = max(bounds[v], distances[v], eccentricity - distances[v]) if v has a distance."""
     none = np.int64(np.iinfo(distances.dtype).max)
     for v in range(len(bounds)):
         d = np.int64(distances[v])

@@ -70,8 +70,8 @@ def open_tickets(shared, count):
 
 @inlined
 def take_part(shared, n_threads, least):
-    """(first, end) of the part that this thread takes of the open level, `least` units or more if so many remain; 0, 0
-    if none remain."""
+    """(first, end) of the part that this thread takes of the open level, at least `least` units if they remain; 0, 0 if
+    none remain."""
     while True:
         ticket = shared[_TICKET]
         left = np.int64(ticket & np.uint64(0xFFFFFFFF))

@@ -3,7 +3,8 @@
 On graphs of small diameter a BFS reads the store in one or two dense levels. Which levels depends on the source: the
 second and third from a vertex in the middle, the sixth from one at the end of a long path. So sources do not advance
 level by level, as in a multi-source BFS. Each advances as far as possible without a sweep; then one sweep over the
-blocks that any of them needs does the current level of each. So all of them read about as much as one alone.
+blocks that any of them needs does the current level of each. So all of them together read about the same blocks as one
+alone.
 Work: that of the BFS, one by one. Bytes a vertex: a workspace each (0.53 with uint32 ids), beside the distances.
 """
 

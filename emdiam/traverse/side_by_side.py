@@ -2,7 +2,7 @@
 
 If distances are long, levels are thin: threads that share a level wait for each other, and sources of a multi-source
 BFS have few levels in common. So each thread has its own source, and a circular queue for two levels. If these do not
-fit, the BFS is left to another way.
+fit, the BFS must be done in another way.
 Work: each row is scanned once. Vertices are queued without a branch, since it cannot be predicted which arc is the
 first to meet a vertex. Bytes a vertex: none beside the distances; a queue for each thread, n / 128 ids.
 """
@@ -63,8 +63,8 @@ def queued_bfs(ids, starts, source, distances, queue, out):
 class SideBySide:
     """BFS from some sources: call `run`, which returns the eccentricities.
 
-    columns : for the distances, unreached, one a source. wide : numbers of the sources that are left to another way,
-    whose columns are unreached."""
+    columns : for the distances, unreached, one a source. wide : numbers of the sources that must be done in another
+    way, whose columns are unreached."""
 
     def __init__(self, core: Core, sources: Sequence[int], columns: Sequence[Column]) -> None:
         self._core, self._columns, self._sources = core, columns, sources

@@ -251,7 +251,7 @@ def sparse_bfs(paging, offsets, visited, dist, targets, queues, missed, state, l
 
 
 class SparseLevels:
-    """Levels with few arcs: one thread, many levels a step. See BfsRun for what modes share.
+    """Levels with few arcs: one thread, many levels a step. For the common part of modes see BfsRun.
 
     The first BFS of a core measures levels to find from how many arcs on sharing a level with other threads pays
     (Learned.alone_arcs); later ones use the result."""

@@ -123,7 +123,7 @@ class _Left:
         self.active &= ~both
 
     def take_colours(self) -> None:
-        """Find and remove the component of every vertex that is the largest of those that reach it."""
+        """Find and remove the component of every vertex that no larger vertex reaches."""
         core, colours, n = self._core, self._colours, len(self.roots)
         colours[:] = np.arange(n, dtype=colours.dtype)
         back = core.reverse.blocks_with(self.active)
@@ -334,7 +334,7 @@ _walk_heights, _walk_heights_back = row_walk(every_row, _raise_height), row_walk
 
 @kernel
 def raise_heights(piece, layout, roots, heights):
-    """Raise the height of a component above those that its rows lead to; returns the number of raises. As
+    """Raise the height of a component above that of components that its rows lead to; returns the number of raises. As
     raise_colours."""
     return _walk_heights(piece, layout, (roots, heights))
 

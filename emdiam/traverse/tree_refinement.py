@@ -20,7 +20,7 @@ In a graph with several components this holds for each. With d for distances in 
 There is such an arc only if v fell in the iteration before: otherwise w already has a parent as low as v,
 and h_i(w) <= 1 + h_i(v). So only blocks with rows that fell are read.
 I/O: at most one pass an iteration, and O(n) in RAM for heights. Bytes a vertex with uint32 ids: parents
-4, heights 4, a bitmap 0.125; trees: labels 1, 2 or 4 by their number, and 16 a tree, of which there are at most n / 2.
+4, heights 4, a bitmap 0.125; trees: labels 1, 2 or 4 by their number, and 16 a tree (there are at most n / 2).
 Source: Brudaru (2007), as described by Ajwani, Beckmann, Meyer, Veith (2012), section 2, spanning tree heuristics
 (the choice among several neighbours, and the rows to read again, are not described there).
 """

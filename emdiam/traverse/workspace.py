@@ -3,7 +3,7 @@
 Bytes a vertex: three bitmaps 0.375, queues and rows put aside 0.16 (uint32 ids).
 The scalars of a BFS that kernels use are in one array, `state` (int64[STATE]): kernels that run many levels a call
 continue from it. At its end is the frontier profile, the number of vertices of each level, thinned to at most 1,024
-figures, since a path has as many levels as vertices. Bins are of 1, 2, 4, ... levels: when a level exceeds the last
+figures, since a path has a level for each vertex. Bins are of 1, 2, 4, ... levels: when a level exceeds the last
 bin, bins are added in pairs. Work: an addition a level. Bytes: 8 KiB.
 """
 

@@ -433,7 +433,7 @@ def most_with_room(store_vertices: int, options: ClusterOptions, room: int) -> i
 
 
 def _expected(options: ClusterOptions, n: int) -> int:
-    """Number of clusters to plan for; a tour has twice as many entries as vertices. Additional clusters in components
+    """Number of clusters to plan for; a tour has about two entries a vertex. Additional clusters in components
     without a drawn master are not included."""
     if options.masters == "auto":
         return min(n, int(max(_PLANNED_LEAST, n // _PLANNED_SHARE) * 1.1) + 64)

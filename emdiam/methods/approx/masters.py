@@ -2,9 +2,9 @@
 
 An item is a count ("2^20", "1e6", 1048576), a share of the vertices ("10%") or "auto", which leaves the choice to the
 method. Masters are drawn at random; with a tour every k-th vertex of an Euler tour is one too. `auto` starts with the
-square root of the number of entries that fit in memory, so that even the densest condensed graph fits. It takes GROWTH
-times as many while clusters need more rounds than MOST_ROUNDS, and then half as many while the condensed graph does not
-fit. It depends on the budget, and so does the result; the chosen number is reported and can be passed again.
+square root of the number of entries that fit in memory, so that even the densest condensed graph fits. It multiplies
+the number by GROWTH while clusters need more rounds than MOST_ROUNDS, and then halves it while the condensed graph does
+not fit. It depends on the budget, and so does the result; the chosen number is reported and can be passed again.
 Source: Ajwani, Beckmann, Meyer, Veith (2012), section 4, "Selecting the correct number of master vertices".
 """
 

@@ -1,1 +1,1 @@
-"""Exact methods on graphs with directions: one file a method; method.py has what they share."""
+"""Exact methods on graphs with directions: one file a method; method.py has the common part."""

@@ -1,8 +1,9 @@
 """All eccentricities along weighted arcs, out or in, by bounds: searches from some vertices settle all others.
 
-The text is for ecc(v), the eccentricities out; those in are the same on the reverse. A search along arcs from u finds
-ecc(u), a search against arcs from t finds d(v, t) for all v. Then ecc(v) >= d(v, t) for every v that reaches t; and
-within the strong component of u ecc(u) - d(u, v) <= ecc(v) <= d(v, u) + ecc(u), since u and v reach the same vertices.
+The text is for ecc(v), the eccentricities out; eccentricities in are the same on the reverse. A search along arcs from
+u finds ecc(u), a search against arcs from t finds d(v, t) for all v. Then ecc(v) >= d(v, t) for every v that reaches t;
+and within the strong component of u ecc(u) - d(u, v) <= ecc(v) <= d(v, u) + ecc(u), since u and v reach the same
+vertices.
 
 In a strong component the next source u is a vertex with the smallest lower bound. If that is its eccentricity, a search
 against arcs from u gives upper bounds, the smallest that any vertex proves once lower bounds are tight. If not, a

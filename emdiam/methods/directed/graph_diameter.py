@@ -120,7 +120,7 @@ def next_source(vertices, ends, heads, lengths, bounds, numbers, least, about):
 
 @kernel(allocates=False)
 def lower_by(bounds, distances, unreached, eccentricity):
-    """bounds[v] = min(bounds[v], distances[v] + eccentricity) where there is a distance."""
+    """bounds[v] = min(bounds[v], distances[v] + eccentricity) if v has a distance."""
     for v in range(len(bounds)):
         d = np.int64(distances[v])
         if d != unreached and d + eccentricity < np.int64(bounds[v]):

@@ -53,7 +53,7 @@ class DirectedSweepOptions(DirectedOptions):
 
 
 class DirectedSweep(DirectedPivots):
-    """One run of sweep along arcs; its bounds hold at any time."""
+    """One run of sweep along arcs; its bounds are valid at any time."""
 
     name = "sweep"
     most_kept = 0

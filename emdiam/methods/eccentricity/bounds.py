@@ -21,7 +21,8 @@ from .result import EccentricityProof, VertexSet
 
 
 class Bounds:
-    """Bounds of all vertices. largest : no eccentricity exceeds it. provers : whether to note which source proved what.
+    """Bounds of all vertices. largest : no eccentricity exceeds it. provers : whether to note the source of each proved
+    bound.
 
     lower : reached at traversed components; at vertices that are not open it is the eccentricity. upper : open
     (reached) only at open vertices. n_open : of the current component. traversed : sources so far. sources,
@@ -113,7 +114,7 @@ class Bounds:
         return lower, upper
 
     def proof(self) -> EccentricityProof | None:
-        """Which source proves what; None if that was not noted."""
+        """The source of each proved bound; None if sources were not noted."""
         if not self._by:
             return None
         return EccentricityProof(np.array(self.sources, np.int64), np.array(self.eccentricities, np.int64), *self._by)

@@ -1,8 +1,9 @@
 """Settling the open vertices of a component by pairs, if bounds alone would need too many sources.
 
 1. Sources among the open vertices, drawn at random. Then sources that cut a part of the component (`Parts`), if they
-   end far more open pairs (pairs.py) of a sample than as many ends of these would; otherwise vertices in many of the
-   pairs, and more at random, until a full list is expected to have room. The distances to all sources are stored.
+   end far more open pairs (pairs.py) of a sample than the same number of ends of these pairs would; otherwise vertices
+   in many of the pairs, and more at random, until a full list is expected to have room. The distances to all sources
+   are stored.
 2. The list. A vertex in no open pair is settled.
 3. Vertices in many open pairs become sources, and also the middles of shortest paths between ends of pairs as long as
    these end more pairs, until there is no open pair.

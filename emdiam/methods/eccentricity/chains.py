@@ -55,7 +55,7 @@ class Chains:
     def settle(self, closed: float) -> bool:
         """Settle the vertices of chains with more open vertices than two traversals close; returns whether there were
         any. closed : number of vertices that one traversal has closed lately."""
-        # A source settles at least itself; this number of sources in a batch costs as much as one alone.
+        # A source settles at least itself; in a batch, this number of sources costs the same as one alone.
         n_open, least = self._bounds.n_open, _TRAVERSALS * max(1.0, closed) * (_BATCHED if self._method.batches else 1)
         some = self._open_chains()
         for _, chain in sorted(some, key=lambda one: (-one[0], one[1].a, one[1].b)):

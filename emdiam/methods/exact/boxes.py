@@ -6,7 +6,7 @@ otherwise the larger box is opened. The search takes the pair of boxes with the 
 the worst pair so far: it ends with the pair of largest U, or with the proof that no pair exceeds L.
 Kernels that may run for minutes return after _SLICE looks and continue where they stopped, so that
 progress and Ctrl-C need not wait long (`tick` is called in between). The result does not depend on it.
-Passes: none. Bytes a point: 1.5 k x itemsize (sorted copy, maxima of at most half as many boxes), 8 for the
+Passes: none. Bytes a point: 1.5 k x itemsize (sorted copy, maxima of boxes, at most one for two points), 8 for the
 order, and 8 for the boxes while they are made. Sums are int64.
 """
 

@@ -270,7 +270,7 @@ class Candidates:
         self._k += 1
 
     def _wider(self) -> int:
-        """The new width: twice as many distances, or as many as memory allows."""
+        """The new width: twice the number of distances, or the most that memory allows."""
         width, m, item = 2 * self._k, max(1, len(self.vertices)), self._points.itemsize
         while width > self._k and m * candidate_bytes(width, item) > self._most_bytes:
             width -= 1

@@ -66,7 +66,8 @@ def _fdiam_reads(inputs: CostInputs, probe: Probe) -> float:
 
 
 def bfs_cost(least_reads: float, usual_reads: float) -> CostModel:
-    """A method with as many BFS on any graph as its usual reads are on graphs of small diameter."""
+    """A method whose number of BFS is the same on any graph, and follows from its usual reads on graphs of small
+    diameter."""
     return CostModel(least_reads, usual_reads, planned_held,
                      lambda inputs, probe: usual_reads / USUAL_BFS_READS * probe.reads + inputs.away)
 
@@ -83,8 +84,8 @@ FDIAM = CostModel(4, 120, _fdiam_held, _fdiam_reads)
 
 
 def apsp_cost(n_batches: int) -> CostModel:
-    """A BFS from every vertex, in n_batches batches: each reads what three scans read, or what a BFS reads if that
-    is more."""
+    """A BFS from every vertex, in n_batches batches: each has the reads of three scans, or of a BFS if that is
+    more."""
     def reads(inputs: CostInputs, probe: Probe) -> float:
         return n_batches * max(3 * inputs.away, probe.reads)
 

@@ -53,7 +53,7 @@ class Covering:
         order = self._random.permutation(cover)
         tops, firsts = order[:1], np.zeros(1, np.int64)
         while len(tops) < len(order) and len(firsts) < n_sources:
-            # As many vertices as are needed if the next ones share tops as the earlier ones did.
+            # The number of vertices needed if the next ones share tops as the earlier ones did.
             part = order[len(tops) :][: (n_sources - len(firsts)) * len(tops) // len(firsts)]
             tops = np.concatenate((tops, self._climb(part)))
             firsts = np.unique(tops, return_index=True)[1]

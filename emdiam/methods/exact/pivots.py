@@ -208,8 +208,9 @@ class _ComponentRun:
         return folded.centre if known or taken % 2 else folded.periphery
 
     def _certify_early(self, taken: int, unsettled: int) -> Verdict | None:
-        """The open pairs after `taken` sweeps, or None if sweeps continue. Sweeps end if there were enough, or if so
-        few vertices cover all open pairs that one round of refinement, as long as two sweeps, is likely to suffice."""
+        """The open pairs after `taken` sweeps, or None if sweeps continue. Sweeps end if there were enough, or if
+        at most FEW vertices cover all open pairs: one round of refinement, as long as two sweeps, is then likely to
+        suffice."""
         very_few = self.component.size // VERY_MANY
         least = LEAST_SWEEPS if unsettled > very_few and self.end is None else LEAST_SWEEPS - 1
         few = unsettled <= self.component.size // MANY or self.candidates is not None

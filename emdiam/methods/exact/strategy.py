@@ -1,6 +1,6 @@
 """The cheaper next step, a round of certificates or a batch that covers, chosen by measurement.
 
-Certificates: what is open (vertices in open pairs, and their cover) shrinks by a factor a round, measured in the last
+Certificates: the open part (vertices in open pairs, and their cover) shrinks by a factor a round, measured in the last
 rounds; so ln(open) / ln(factor) rounds remain. Covering: the cover divided by the gain of the last batch is the number
 of sources, each as long as in that batch. Before the first batch, a batch of k sources in memory is assumed to cost
 k^0.65 traversals, and at least ALONE, the number up to which sources are traversed one by one (measured: 4 to 10 for 4,
@@ -28,8 +28,8 @@ WAITING_SHARE, MOST_WAITING = 1 / 32, 6
 # many levels, so that a batch costs more than assumed (35 and 48 traversals for 64 sources, on meshes of 4,000 and
 # 10,000 vertices), and the last rounds achieve most: these meshes take 16 and 23 CPU ms in place of 39 and 73.
 LONG_LEVELS, LONG_SHARE = 32, 1 / 2
-# A batch of k pairs is assumed to achieve as much as k / PAIRS_WORTH rounds one after another (Delaunay triangulation
-# of 2^20 points: three batches of 32 pairs and the steps after them achieved as much as eight rounds).
+# A batch of k pairs is assumed to achieve the progress of k / PAIRS_WORTH rounds one after another (Delaunay
+# triangulation of 2^20 points: three batches of 32 pairs and the steps after them achieved that of eight rounds).
 MOST_PAIRS, LEAST_PAIRS, PAIRS_WORTH = 32, 8, 12
 # Reads of a batch of thin traversals, in stores, in a window of levels (measured: 3 to 4 for 32), and in a level.
 STORES_A_WINDOW, STORES_A_LEVEL = 4.0, 0.5
@@ -146,7 +146,7 @@ class Costs:
         return cover <= FIRST_BATCH or (self._batch is not None and cover <= LARGEST_BATCH and gain < LEAST_GAIN)
 
     def batch_size(self, cover: int, gain: float) -> int:
-        """Number of sources of the next batch: what the cover needs, at first limited to few, then to GROWTH
+        """Number of sources of the next batch: the number that the cover needs, at first limited to few, then to GROWTH
         times the last number."""
         if self.visits(cover, gain):
             return cover

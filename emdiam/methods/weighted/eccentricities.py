@@ -74,7 +74,7 @@ class EccentricitySearch(WeightedSearch):
             if self._enough(sources, least):
                 return
             self._earlier_instead(sources)
-            # Also from a vertex of known eccentricity: other bounds are not those that its search would give.
+            # Also from a vertex of known eccentricity: the bounds of others do not include those from its search.
             again = (sources >= 0) & (farthest >= 0) & ~self._source[farthest]
             chosen = np.where(again, farthest, sources)
             before = self.lower[chosen]
