@@ -132,7 +132,8 @@ def methods_text(answer: dict[str, Any]) -> str:
     refused = [f"{method['method']}: {method['refused']}" for method in answer["methods"] if method["plan"] is None]
     notes = [] if all(method["forecast"]["certain"] for method in planned) else [
         "reads of a streamed run depend on the graph: at least the first figure, "
-        + ("about the second" if answer.get("probe") else "about the second on graphs of small diameter")]
+        + ("about the second" if answer.get("probe") else
+           "about the second on graphs of small diameter, up to the third on those that were measured")]
     first = planned[0]
     return "\n".join([table, *_limit_lines(first["plan"], f" ({first['method']})"), *_probe_lines(answer),
                       *_order_lines(answer, first.get("comparison"), f" ({first['method']})"), *notes, *refused])
@@ -216,7 +217,8 @@ def _reads(forecast: dict[str, Any]) -> str:
         return f"{forecast['reads']:,.0f}"
     if forecast["least_reads"] == forecast["reads"]:
         return f"at least {forecast['reads']:,.0f}"
-    return f"{forecast['least_reads']:,.1f} to {forecast['reads']:,.1f}"
+    most = "" if forecast["most_reads"] is None else f" (up to {forecast['most_reads']:,.0f})"
+    return f"{forecast['least_reads']:,.1f} to {forecast['reads']:,.1f}{most}"
 
 
 def _bytes(forecast: dict[str, Any]) -> str:

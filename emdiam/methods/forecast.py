@@ -19,6 +19,8 @@ from ..stream.plan import UNUSED_BYTES, MemoryPlan
 # Without a probe: a graph with fewer arcs a vertex than _FEW_ARCS is expected to have distances beyond 255, one with no
 # more than a tree, beyond 65,535.
 _FEW_ARCS, _ARCS_OF_A_TREE = 8, 2
+# Of all measured graphs with so many arcs a vertex a proof reads little; of those with fewer, anything.
+_MANY_ARCS = 14
 # Peaks of the same run differ by up to a fiftieth, and a prediction should not be below any of them.
 _CUSHION = 50
 # Rounds of cluster growing for which the probe counts the reached vertices.
@@ -85,6 +87,11 @@ class CostInputs:
         return 1 if longest < (1 << 8) - 1 else 2 if longest < (1 << 16) - 1 else 4
 
     @property
+    def dense(self) -> bool:
+        """Whether vertices with an arc have many on average."""
+        return self.store.n_arcs >= _MANY_ARCS * (self.store.n_vertices - self.store.record.n_isolated)
+
+    @property
     def tree(self) -> bool:
         """Whether the graph has no more edges than a tree, so that two sweeps find its diameter."""
         reached = self.store.n_vertices if self.probe is None else self.probe.n_reached
@@ -120,7 +127,8 @@ class CostModel:
     least_reads, usual_reads : how often it reads all edges if no block stays in memory: on the easiest graphs, and
     (median) on graphs of small diameter. held : bytes that it takes beside program and arena. probed_reads : how often
     it reads all edges, by the probe. scratch : (store, plan) -> bytes on disk at worst. scratch_reads : expected bytes
-    that it reads from there.
+    that it reads from there. most_reads : the largest number of measured graphs, None if few were measured.
+    dense_reads : usual and largest number for graphs with many arcs a vertex; None: the same as for others.
     """
 
     least_reads: float
@@ -129,6 +137,15 @@ class CostModel:
     probed_reads: Callable[[CostInputs, Probe], float]
     scratch: Callable[[Store, MemoryPlan], int] = lambda store, plan: 0
     scratch_reads: Callable[[CostInputs], int] = lambda inputs: 0
+    most_reads: float | None = None
+    dense_reads: tuple[float, float] | None = None
+
+    def usual(self, inputs: CostInputs) -> tuple[float, float | None]:
+        """How often all edges are read of graphs with about so many arcs a vertex: as a rule, and at most of those that
+        were measured (None: not measured)."""
+        if self.dense_reads is not None and inputs.dense:
+            return self.dense_reads
+        return self.usual_reads, self.most_reads
 
 
 @dataclass(frozen=True)
@@ -137,7 +154,8 @@ class Forecast:
     above the plan. reads : how often all blocks are expected to be read; least_reads : at least. predicted_bytes_read,
     least_bytes_read : the same in encoded bytes of the store; None if its size is not known (a store behind a URL).
     scratch_bytes : of temporary files, at worst. vram_bytes : of a GPU that has the whole graph; 0 if not asked for.
-    certain : whether the bytes read are known, because every block is read once. probed : whether a probe was used."""
+    certain : whether the bytes read are known, because every block is read once. probed : whether a probe was used.
+    most_reads : the largest number of reads of measured graphs like this one; None if not known, or after a probe."""
 
     predicted_rss_bytes: int
     reads: float
@@ -148,6 +166,7 @@ class Forecast:
     vram_bytes: int
     certain: bool
     probed: bool
+    most_reads: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict for JSON."""
@@ -158,7 +177,7 @@ def make_forecast(inputs: CostInputs, model: CostModel, on_gpu: bool = False) ->
     """The forecast for a run, without the memory of a GPU. on_gpu : whether the run has a GPU with room for the graph,
     to which every block is copied once."""
     plan, stored = inputs.plan, inputs.stored_bytes
-    reads, least = _reads(inputs, model, on_gpu)
+    least, reads, most = _reads(inputs, model, on_gpu)
     predicted = plan.base_bytes - UNUSED_BYTES + model.held(inputs) + plan.arena_bytes
     predicted += predicted // _CUSHION
     if plan.disk_bytes:
@@ -167,19 +186,21 @@ def make_forecast(inputs: CostInputs, model: CostModel, on_gpu: bool = False) ->
                     predicted_bytes_read=None if stored is None else int(reads * stored) + model.scratch_reads(inputs),
                     least_bytes_read=None if stored is None else int(least * stored),
                     scratch_bytes=plan.disk_bytes or model.scratch(inputs.store, plan), vram_bytes=0,
-                    certain=plan.in_ram, probed=inputs.probe is not None)
+                    certain=plan.in_ram, probed=inputs.probe is not None, most_reads=most)
 
 
-def _reads(inputs: CostInputs, model: CostModel, on_gpu: bool) -> tuple[float, float]:
-    """How often all blocks are expected to be read, and how often at least."""
+def _reads(inputs: CostInputs, model: CostModel, on_gpu: bool) -> tuple[float, float, float | None]:
+    """How often all blocks are read at least, probably, and at most of measured graphs like this one."""
     first = 0.0 if inputs.plan.n_blocks == 0 else 1.0
     if inputs.plan.in_ram or on_gpu:
-        return first, first
-    usual, least = (first + inputs.away * max(0.0, many - 1) for many in (model.usual_reads, model.least_reads))
+        return first, first, None
+    least, usual, most = (None if many is None else first + inputs.away * max(0.0, many - 1)
+                          for many in (model.least_reads, *model.usual(inputs)))
+    assert least is not None and usual is not None
     if inputs.probe is None:
-        return usual, least
+        return least, usual, most
     reads = max(first, model.probed_reads(inputs, inputs.probe))
-    return reads, min(least, reads)
+    return min(least, reads), reads, None
 
 
 def planned_held(inputs: CostInputs) -> int:

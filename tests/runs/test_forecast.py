@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from emdiam import exact
 from emdiam.cli.answer_lines import memory_lines
 from emdiam.cli.plan import methods_text
 from emdiam.conversion.convert import ConvertOptions
@@ -20,7 +21,7 @@ from emdiam.methods.exact.candidates import MANY_BOXED
 from emdiam.methods.forecast import CostInputs, Forecast, Probe
 from emdiam.runs.locality import Locality
 from emdiam.runs.opening import open_engine
-from emdiam.runs.plan import Planned, forecast_of, plan_all, plan_run
+from emdiam.runs.plan import Planned, forecast_of, plan_all, plan_one, plan_run
 from emdiam.runs.registry import METHODS
 from emdiam.runs.task import make_task
 from emdiam.store.store import Store, open_store
@@ -86,6 +87,23 @@ def test_a_streamed_table_has_ranges(grid: Path):
     looked = methods_text({"methods": [one.to_dict() for one in planned], "probe": None,
                            "locality": {**Locality(1.5, 40.0, 0.2).to_dict(), "text": ""}})
     assert "; --probe 4min is enough" in looked
+
+
+@pytest.mark.parametrize(("name", "vertices", "dense"), [("web", 1 << 14, True), ("rmat", 1 << 13, True),
+                                                         ("barabasi-albert", 20_000, False)])
+def test_reads_without_a_probe(tmp_path: Path, name: str, vertices: int, dense: bool):
+    """Many arcs a vertex: the forecast is near. Few: it is anywhere below the largest of those that were measured."""
+    path = tmp_path / "g.zarr"
+    generate(name, path, vertices=vertices, options=ConvertOptions(chunk_ids=256))
+    with open_store(path) as store:
+        stored, arena = store.indices.stored_bytes, store.n_arcs * 4 // 8
+    planned = plan_one(path, make_task("pivots", memory_bytes=GENEROUS, arena_bytes=arena))
+    assert planned.forecast is not None and stored is not None and planned.forecast.most_reads is not None
+    found = exact(path, arena=arena, method="pivots").bytes_read / stored
+    assert planned.forecast.least_reads / 2 < found < planned.forecast.most_reads
+    if dense:
+        assert found / 2.5 < planned.forecast.reads < 2.5 * found
+    assert f"(up to {planned.forecast.most_reads:.0f})" in methods_text({"methods": [planned.to_dict()], "probe": None})
 
 
 def test_methods_that_the_budget_is_too_small_for_are_told(grid: Path):
