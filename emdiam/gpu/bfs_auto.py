@@ -1,13 +1,10 @@
 """BFS that chooses its way level by level: persistent, top-down with a mapping, or bottom-up over bitmaps.
 
-Source: papers/004, sections 2.1 (direction optimization, after Beamer et al., SC 2012) and 5 (mappings); the
-rules are data, see direction_table.py. Distances are uint32[n] on the device, all bits set where unreached. Graphs
-are undirected.
+Source: papers/004, sections 2.1 (direction optimization, after Beamer et al., SC 2012) and 5 (mappings); the rules are
+data, see direction_table.py. Distances are uint32[n] on the device, all bits set for unreached. Graphs are undirected.
 
-BFS with all its levels in one launch: the host's side of bfs_persistent.cu.
-
-Source: papers/004, section 2.1, after Luo, Wong and Hwu (inter-block synchronisation). Distances are uint32[n]
-on the device, all bits set where unreached.
+Also the host code of bfs_persistent.cu, a BFS with all its levels in one launch. Source: papers/004, section 2.1, after
+Luo, Wong and Hwu (inter-block synchronisation).
 """
 
 from __future__ import annotations
@@ -29,7 +26,7 @@ NO_LIMIT = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class LevelsEnd:
-    """Where a launch stopped: vertices of the frontier, its distance, and the arcs of all rows before it."""
+    """The state at the end of a launch: vertices of the frontier, its distance, and the arcs of all earlier rows."""
 
     size: int
     level: int
@@ -39,9 +36,8 @@ class LevelsEnd:
 class PersistentLevels:
     """Launches of many levels on one graph, one block a multiprocessor.
 
-    block : threads of a block, a multiple of 32 up to 512, which None is. solo : largest frontier that one block
-    does alone; None for as many vertices as it has threads, at most 512 count. Raises InputError for a block
-    that there cannot be.
+    block : threads of a block, a multiple of 32 up to 512 (None: 512). solo : largest frontier for a single block, at
+    most 512 (None: its number of threads). Raises InputError for an impossible block.
     """
 
     def __init__(self, device: Device, graph: DeviceGraph, block: int | None = None, solo: int | None = None) -> None:
@@ -54,11 +50,11 @@ class PersistentLevels:
 
     def run(self, queues: tuple[DeviceArray, DeviceArray], distances: DeviceArray, start: tuple[int, int],
             limit: int = NO_LIMIT, last: int = NO_LIMIT) -> LevelsEnd:
-        """Levels until the frontier is empty or of more than `limit` vertices, or its distance is `last`.
+        """Run levels until the frontier is empty or has more than `limit` vertices, or its distance is `last`.
 
-        queues : for levels of even and of odd distance (the neighbours' type, [n]). distances : uint32[n], with those
-        of the frontier and before. start : vertices of the frontier, which stand in the queue of its distance, and that
-        distance. The host reads once, at the end; `state` keeps it, uint64[3] on the device: size, level, arcs.
+        queues : for levels of even and of odd distance (the neighbours' type, [n]). distances : uint32[n], set up to
+        the frontier. start : number of vertices of the frontier, which are in the queue of its distance, and this
+        distance. The host reads once, at the end: `state`, uint64[3] on the device: size, level, arcs.
         """
         self._device.copy(np.array([*start, 0], np.uint64), self.state)
         self._device.fill(self._tails, 0)
@@ -70,11 +66,11 @@ class PersistentLevels:
 
 def bfs_persistent(device: Device, graph: DeviceGraph, source: int, block: int | None = None, radius: int | None = None,
                    solo: int | None = None) -> tuple[DeviceArray, int]:
-    """Distances from `source` (uint32[n]) and its eccentricity; one launch, however many levels there are.
+    """Distances from `source` (uint32[n]) and its eccentricity, in one launch for any number of levels.
 
-    block, solo : see PersistentLevels. radius : stop at this distance; then only distances up to it are given,
-    and the second is the largest of them. Two queues of n vertices. Work O(n + m). Raises InputError for a
-    block that there cannot be. Source: papers/004, section 2.1.
+    block, solo : see PersistentLevels. radius : stop at this distance; the result then has distances up to it and their
+    largest. Two queues of n vertices. Work O(n + m). Raises InputError for an impossible block. Source: papers/004,
+    section 2.1.
     """
     levels, n = PersistentLevels(device, graph, block, solo), graph.n_vertices
     distances = start_distances(device, n, source)
@@ -85,15 +81,15 @@ def bfs_persistent(device: Device, graph: DeviceGraph, source: int, block: int |
 
 
 WORD = 32
-# The persistent kernel hands back when a frontier is this many times larger than those it is chosen for: a
-# search whose levels are about that large would go to and fro, and the bitmap be made anew each time.
+# The persistent kernel returns when a frontier is this many times larger than the limit for choosing it: without the
+# factor, searches with levels near the limit would alternate, and make the bitmap again each time.
 PATIENCE = 4
 
 
 @dataclass
 class LevelState(LevelSize):
-    """Where one search stands. level : distance of the frontier. upwards : whether the last level went up. in_words :
-    whether the frontier is a bitmap, else a queue. marked : whether the bitmap of visited vertices is up to date."""
+    """The state of a search. level : distance of the frontier. upwards : whether the last level went up. in_words :
+    whether the frontier is a bitmap (else a queue). marked : whether the bitmap of visited vertices is up to date."""
 
     distances: DeviceArray
     level: int = 0
@@ -105,11 +101,10 @@ class LevelState(LevelSize):
 class AutoBfs:
     """BFS on one graph, for any number of sources; buffers are made once.
 
-    mapping : one load balancing for all levels top-down, in the place of those of the table. block : threads of a
-    block, a multiple of 32 up to 256; None for what each kernel usually has. table : of directions (None: the
-    package's). Memory on the device: two queues and four bitmaps of n vertices, what FrontierLauncher takes for each
-    mapping in use, and the distances of each run.
-    Raises InputError for a mapping or a block that there cannot be.
+    mapping : the load balancing of all top-down levels, instead of the table's. block : threads of a block, a multiple
+    of 32 up to 256 (None: the default of each kernel). table : of directions (None: the package's). Device memory: two
+    queues and four bitmaps of n vertices, the buffers of a FrontierLauncher for each mapping in use, and the distances
+    of each run. Raises InputError for an impossible mapping or block.
     """
 
     def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None, block: int | None = None,
@@ -132,11 +127,11 @@ class AutoBfs:
         self._largest = int(device.to_host(self._counts)[0])
 
     def run(self, source: int, radius: int | None = None) -> tuple[DeviceArray, int, bool]:
-        """(distances, largest of them, whether that is the eccentricity) of a search from `source`.
+        """(distances, largest distance, whether it is the eccentricity) of a search from `source`.
 
-        radius : stop at this distance; the third is then False if vertices at it were reached, since others may
-        lie behind them. distances : uint32[n], the caller's from then on. Work O(n + m), and n + m at most for
-        each level that goes up.
+        radius : stop at this distance; the third value is False if vertices at this distance were reached, since there
+        may be farther ones. distances : uint32[n], owned by the caller. Work O(n + m), and at most n + m for each level
+        up.
         """
         now, last = self._start(source), NO_LIMIT if radius is None else radius
         while now.rows and now.level < last:
@@ -146,7 +141,7 @@ class AutoBfs:
         return now.distances, now.level - complete, complete
 
     def _start(self, source: int) -> LevelState:
-        """A search that has reached its source."""
+        """The state of a search that has reached its source."""
         distances = start_distances(self._device, self._n, source)
         self._device.copy(self._isolated, self._visited)
         self._bits.launch("start_search", 1, self._graph.offsets, self._graph.id_dtype.type(source), distances,
@@ -155,8 +150,8 @@ class AutoBfs:
         return LevelState(1, arcs, 0, self._graph.n_arcs - arcs, self._n, distances)
 
     def _rule(self, now: LevelState) -> Rule:
-        """The way of the next level, if it does not go up; sets whether it does. The persistent kernel comes
-        first: its frontiers are so small that a pass over all vertices costs more."""
+        """The rule of the next level, if it goes down; sets `upwards`. The persistent kernel is tested first: a pass
+        over all vertices costs more than its small frontiers."""
         rule = self._table.choose(now.rows, now.arcs, self._largest)
         now.upwards = (now.upwards or rule.way != PERSISTENT) and self._table.upwards(now.upwards, now)
         if rule.way != PERSISTENT and self._fixed is not None:
@@ -164,8 +159,8 @@ class AutoBfs:
         return rule
 
     def step(self, now: LevelState, rule: Rule, last: int) -> tuple[int, int]:
-        """One step: a level, or several by the persistent kernel. Gives the arcs of what it expanded, and the
-        arcs that it looked at."""
+        """One step: a level, or several by the persistent kernel. Returns the arcs of the expanded rows, and the
+        scanned arcs."""
         if now.upwards:
             return self._up(now)
         if now.in_words:
@@ -183,7 +178,7 @@ class AutoBfs:
             now.marked = True
 
     def _many(self, now: LevelState, rule: Rule, last: int) -> tuple[int, int]:
-        """Levels in one launch, until the frontier has outgrown the rule or the search is at its end."""
+        """Several levels in one launch, until the frontier is too large for the rule or the search ends."""
         limit = NO_LIMIT if rule.most_rows is None else max(now.rows, int(PATIENCE * rule.most_rows))
         end = self._persistent.run(self._queues, now.distances, (now.rows, now.level), limit, last)
         reached = end.arcs - now.arcs
@@ -209,13 +204,13 @@ class AutoBfs:
         return expanded, expanded
 
     def _launcher(self, mapping: str) -> FrontierLauncher:
-        """Launches with that mapping; made on the first use."""
+        """The launcher with this mapping, made at its first use."""
         if mapping not in self._launchers:
             self._launchers[mapping] = FrontierLauncher(self._device, self._graph, mapping, self._block)
         return self._launchers[mapping]
 
     def _up(self, now: LevelState) -> tuple[int, int]:
-        """One level from the unreached vertices up."""
+        """One bottom-up level."""
         self._mark(now)
         expanded = now.arcs
         if not now.in_words:
@@ -230,7 +225,7 @@ class AutoBfs:
         return expanded, self._advance(now)
 
     def _advance(self, now: LevelState) -> int:
-        """Go on to the level that the counts tell of; their third, the arcs that a level up has looked at."""
+        """Advance to the next level by the counts; return the third one, the arcs scanned by a level up."""
         now.level, now.rows_before = now.level + 1, now.rows
         now.rows, now.arcs, looked = (int(value) for value in self._device.to_host(self._counts))
         now.arcs_left -= now.arcs
@@ -239,10 +234,10 @@ class AutoBfs:
 
 def bfs_auto(device: Device, graph: DeviceGraph, source: int, block: int | None = None, mapping: str | None = None,
              search: AutoBfs | None = None) -> tuple[DeviceArray, int]:
-    """Distances from `source` (uint32[n]) and its eccentricity, each level by the way the direction table says.
+    """Distances from `source` (uint32[n]) and its eccentricity, each level in the way of the direction table.
 
-    block, mapping : see AutoBfs. search : one of this graph, made before; used if the other options are
-    None. Raises InputError as AutoBfs does. Source: papers/004, sections 2.1 and 5.
+    block, mapping : see AutoBfs. search : an existing AutoBfs of this graph; used if the other options are None. Raises
+    InputError as AutoBfs does. Source: papers/004, sections 2.1 and 5.
     """
     if search is None or block is not None or mapping is not None:
         search = AutoBfs(device, graph, mapping, block)

@@ -1,7 +1,7 @@
-"""BFS in one launch, whatever its levels are like, with what it found in 64 bytes: the host's side of bfs_whole.cu.
+"""BFS in one launch for any levels, with a result of 64 bytes: the host code of bfs_whole.cu.
 
-The kernel goes down from queues or up over bitmaps, and tells the eccentricity, the vertices reached and the farthest
-of them, so that the host waits once a search. Graphs are undirected.
+The kernel goes down from queues or up over bitmaps, and returns the eccentricity, the number of reached vertices and a
+farthest vertex, so the host waits once a search. Graphs are undirected.
 Source: papers/004, section 2.1 (inter-block synchronisation after Luo, Wong and Hwu; direction optimization after
 Beamer et al., SC 2012).
 """
@@ -19,15 +19,16 @@ from .kernel_file import UNREACHED, KernelFile, check_block, zeros
 
 WORD, MOST_THREADS = 32, 512
 ENTRY = "whole_search"
-# Rows of more arcs are done by the whole grid; largest frontier of one block alone (SOLO_SLOTS of bfs_whole.cu).
+# The whole grid shares rows of more arcs; largest frontier of a single block (SOLO_SLOTS of bfs_whole.cu).
 WIDE_ROW, SOLO_ROWS = 256, 512
 
 
 @dataclass(frozen=True)
 class DeviceTraversal:
-    """What a search found. distances : uint32[n] on the device, all bits set where unreached. levels : largest of them;
-    complete : whether that is the eccentricity. n_reached : vertices reached; farthest : the smallest of them at the
-    largest distance. reached : their bitmap on the device, uint64[ceil(n / 64)], until the next search."""
+    """The result of a search. distances : uint32[n] on the device, all bits set for unreached. levels : largest
+    distance; complete : whether it is the eccentricity. n_reached : number of reached vertices; farthest : the smallest
+    vertex at the largest distance. reached : bitmap of reached vertices on the device, uint64[ceil(n / 64)], valid
+    until the next search."""
 
     distances: DeviceArray
     levels: int
@@ -38,8 +39,8 @@ class DeviceTraversal:
 
 
 def wide_rows(device: Device, graph: DeviceGraph, wide_row: int) -> tuple[DeviceArray, DeviceArray, int]:
-    """What kernels put rows of more than `wide_row` arcs aside in, shared by all searches of the graph: room for their
-    vertices and for their places among pieces (WideRows of queue_rows.cuh), and wide_row."""
+    """Buffers in which kernels collect rows of more than `wide_row` arcs, shared by all searches of the graph:
+    vertices, their positions among pieces (WideRows of queue_rows.cuh), and wide_row."""
     most = graph.n_arcs // wide_row + 1
     return (graph.shared(device, "wide-rows", most, graph.id_dtype),
             graph.shared(device, "wide-starts", most, np.uint64), wide_row)
@@ -51,15 +52,13 @@ def wide_bytes(n_arcs: int, item: int) -> int:
 
 
 class WholeBfs:
-    """BFS on one graph that is on the device, for any number of sources; a DeviceBfs (graph.py).
+    """BFS on one resident graph, for any number of sources; a DeviceBfs (graph.py).
 
-    solo : largest frontier that one block does alone, at most SOLO_ROWS count. turns : alpha and beta of the rule of
-    turning up and down (None: the package's); (0, 0): always down. block : threads of a block, a multiple of 32 up to
-    512, which None is too, but for graphs that keep more busy: then as many as one multiprocessor has room for, since
-    fewer blocks wait for each other in less time. wide_row : rows of more arcs are done by the whole grid. Device
-    memory: 5 bitmaps of n vertices, wide_bytes, and the queues of the graph. Raises InputError for a block that
-    there cannot be.
-    """
+    solo : largest frontier of a single block, at most SOLO_ROWS. turns : alpha and beta of the rule for directions
+    (None: the package's); (0, 0): always down. block : threads of a block, a multiple of 32 up to 512; None: 512, or
+    for larger graphs the number that fills a multiprocessor, since fewer blocks take less time to synchronise. wide_row
+    : the whole grid shares rows of more arcs. Device memory: 5 bitmaps of n vertices, wide_bytes, and the queues of the
+    graph. Raises InputError for an impossible block. """
 
     def __init__(self, device: Device, graph: DeviceGraph, solo: int = SOLO_ROWS, turns: tuple[int, int] | None = None,
                  block: int | None = None, wide_row: int = WIDE_ROW) -> None:
@@ -81,11 +80,10 @@ class WholeBfs:
             "isolated_words", self._n, graph.offsets, self._n, self._words, self._isolated, zeros(device, 1, np.uint64))
 
     def find(self, source: int, radius: int | None = None, into: DeviceArray | None = None) -> DeviceTraversal:
-        """A search from `source`. radius : stop at this distance; there may be vertices behind it then.
+        """A search from `source`. radius : stop at this distance; there may be farther vertices.
 
-        into : uint32[n], gets the distances (None: a new vector, the caller's from then on). One launch, and the host
-        waits once. Work O(n + m), and n + m at most for each level that goes up. Raises OverflowError for a distance
-        that does not fit.
+        into : uint32[n] for the distances (None: a new vector, owned by the caller). One launch, and the host waits
+        once. Work O(n + m), and at most n + m for each level up. Raises OverflowError for a distance that does not fit.
         """
         device, graph = self._device, self._graph
         distances = device.empty(self._n, np.uint32) if into is None else into
@@ -109,9 +107,8 @@ class WholeBfs:
 
 def bfs_whole(device: Device, graph: DeviceGraph, source: int, block: int | None = None,
               search: WholeBfs | None = None) -> tuple[DeviceArray, int]:
-    """Distances from `source` (uint32[n]) and its eccentricity, in one launch. search : one of this graph, made before;
-    used if `block` is None. Raises InputError as WholeBfs does. Source: papers/004,
-    section 2.1."""
+    """Distances from `source` (uint32[n]) and its eccentricity, in one launch. search : an existing WholeBfs of this
+    graph; used if `block` is None. Raises InputError as WholeBfs does. Source: papers/004, section 2.1."""
     if search is None or block is not None:
         search = WholeBfs(device, graph, block=block)
     found = search.find(source)

@@ -1,13 +1,14 @@
-"""Connected components of what a BFS has not reached, found and kept on a device: components.cu.
+"""Connected components of vertices that a BFS has not reached, and growth of labels, on a device.
 
-The host gets counts, and what it asks for. Bytes a vertex on the device: a label and 4 for a size, as long as labels
-are held; while components are found, a queue, and the sums of the load balancing. Source: kernels/components.cu.
+Components (components.cu): the host gets counts, and requested vertices. Bytes a vertex on the device: a label and 4
+for a size, until labels are released; during the computation also a queue, and the sums of the load balancing. Source:
+kernels/components.cu.
 
-grow_labels: every vertex takes the smallest (distance, owner) that reaches it (labels.cu). Vertices are expanded in
-the order of their distances, a launch over the arcs of a queue for each; by then their owners are final, since an
-owner comes from the level before alone. So the labels are the only fixpoint that traverse/labels.py describes. The
-host reads one number a level. Work: O(n + m). Bytes a vertex on the device: 8 (labels), two queues and the sums of
-the load balancing, given back after a growth.
+grow_labels: every vertex takes the smallest (distance, owner) that reaches it (labels.cu). Vertices are expanded in the
+order of their distances, with a launch over the arcs of a queue for each level. At that time their owners are final,
+since an owner comes only from the level before. So the labels are the unique fixpoint of traverse/labels.py. The host
+reads one number a level. Work: O(n + m). Bytes a vertex on the device: 8 (labels), two queues and the sums of the load
+balancing, freed after a growth.
 Source: Meyer, On trade-offs in external-memory diameter-approximation (2008), rounds of cluster growing.
 """
 
@@ -33,9 +34,8 @@ _PIECE = 1 << 20
 class DeviceComponents(Components):
     """Components of a graph of fewer than 2^32 vertices.
 
-    reached : bitmap of what a complete BFS has reached, uint64[ceil(n / 64)] on the device. reached_label : of all
-    vertices that are not hidden. Raises BudgetError where the device has no room. Work: O(n + m).
-    """
+    reached : bitmap of the vertices that a complete BFS has reached, uint64[ceil(n / 64)] on the device. reached_label
+    : label of these vertices. Raises BudgetError if device memory is too small. Work: O(n + m). """
 
     def __init__(self, device: Device, graph: DeviceGraph, reached: DeviceArray, reached_label: int) -> None:
         self._device, self._graph, n = device, graph, graph.n_vertices
@@ -116,7 +116,7 @@ class DeviceLabels:
         return labels
 
     def first(self, values: DeviceVector, wanted: Sequence[int], start: int, label: int) -> int:
-        """The smallest i whose value is one of `wanted`, and whose vertex, start + i, has the label, or -1."""
+        """The smallest i with a value in `wanted` whose vertex, start + i, has the label, or -1."""
         held = np.iinfo(self.dtype).max if label == self._reached_label else label
         first = self._device.array(np.array([NO_VERTEX], np.uint64))
         n = values.array.size
@@ -125,28 +125,27 @@ class DeviceLabels:
         return as_vertex(self._device.to_host(first))
 
 
-# A chunk of the load balancing has 2,048 arcs and a place of 8 bytes; blocks and pages are larger.
+# A chunk of the load balancing has 2,048 arcs and a position of 8 bytes; blocks and pages are larger.
 _ARCS_OF_A_BYTE = 128
 _MARGIN = 64 << 10
 
 
 def growth_bytes(graph: DeviceGraph) -> int:
-    """Device memory that a growth takes beside the graph, at most: labels, two queues, sums of degrees, where pages
-    come a third queue; and of arcs, the places where chunks of them begin."""
+    """Upper bound of the device memory of a growth without the graph: labels, two queues, sums of degrees, for a paged
+    graph a third queue; and the first positions of chunks of arcs."""
     a_vertex = 8 + 3 * graph.id_dtype.itemsize + 8
     return a_vertex * graph.n_vertices + graph.n_arcs // _ARCS_OF_A_BYTE + _MARGIN
 
 
 def grow_labels(device: Device, graph: DeviceGraph, labels: np.ndarray, seeds: np.ndarray, tick: Tick = no_tick,
                 most_rounds: int | None = None, block: int | None = None) -> tuple[bool, int]:
-    """Grow `labels` (uint64[n], in RAM, in place) around `seeds` (int64[k], different vertices, which have
-    the distance 0 already).
+    """Grow `labels` (uint64[n], in RAM, in place) from `seeds` (int64[k], distinct vertices with distance 0).
 
-    Returns whether all has grown, and the levels. If a vertex at distance `most_rounds` or more would have to
-    be expanded, growth stops there, and the labels are only those so far. tick : called after each level. block :
-    threads of a block. A LabelGrowth (traverse/clusters.py), once it has device and graph.
-    Raises ValueError for labels or seeds that do not fit the graph, OverflowError for a distance that does not
-    fit a label, BudgetError if the device has no room, InputError for a block that there cannot be.
+    Returns whether the growth is complete, and the number of levels. It stops before expanding a vertex at distance
+    `most_rounds` or more, with the labels so far. tick : called after each level. block : threads of a block. With
+    device and graph bound, it is a LabelGrowth (traverse/clusters.py).
+    Raises ValueError for labels or seeds that do not fit the graph, OverflowError for a distance that does not fit a
+    label, BudgetError if device memory is too small, InputError for an impossible block.
     """
     n, launcher = graph.n_vertices, graph.launcher(device, LABEL_MAPPING, block)
     kernels = launcher.kernels("labels.cu", "grow_labels")
@@ -164,12 +163,12 @@ def grow_labels(device: Device, graph: DeviceGraph, labels: np.ndarray, seeds: n
         device.fill(counts, 0)
         launcher.launch(kernels, queue[:size], (values, following, counts))
         size, arcs = device.to_host(counts).tolist()
-        if graph.resident:  # of pages their launcher knows
+        if graph.resident:  # the launcher of a paged graph counts itself
             graph.scanned.arcs += arcs
         queue, following = following, queue
         level += 1
         tick()
-    # In pieces: the host's memory is planned without a second vector.
+    # In pieces: the plan has no second host vector.
     for begin in range(0, n, _PIECE):
         labels[begin : begin + _PIECE] = device.to_host(values[begin : min(begin + _PIECE, n)])
     return size == 0, level

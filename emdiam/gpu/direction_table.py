@@ -1,17 +1,17 @@
-"""Which way a level of a search goes: one table of rules, as data, and how it is made from measurements.
+"""The table of rules that choose the way of a level of a search, as data.
 
 The table is the file direction_table.json beside this module. Its rules for mappings are **not measured on a device
-yet**: they are the regimes of papers/004, section 6, Figures 12 to 15 (graphs, and what was fastest there):
+yet**: they are the regimes of papers/004, section 6, Figures 12 to 15 (graphs, and the fastest mappings there):
 
 - regular rows of few arcs: work-items to threads, then multi-phase search (Figure 12);
 - web-NotreDame, mean row below a warp and large deviation: multi-phase search by almost two times (Figure 13);
 - circuit5M, some huge rows: two-phase and multi-phase search, CTA+Warp+Scan, ten times the static ones (Figure 14);
 - kron_g500-logn20, long rows on average: CTA+Warp+Scan, multi-phase search close to it (Figure 15).
 
-The bounds between the regimes, and all of the rule for `persistent`, are reckoned. alpha and beta are those of Beamer,
-Asanovic and Patterson, SC 2012, section 4: of five pairs tried on an H200 they are the fastest, by the geometric mean
-over seven graphs (bench/results/gpu/measured.md). Each rule says in `why` where it is from. `python -m bench.gpu` makes
-a table of what it measures (bench/gpu/tables.py), which replaces the file.
+The bounds between the regimes, and the rule for `persistent`, are calculated. alpha and beta are from Beamer, Asanovic
+and Patterson, SC 2012, section 4: of five pairs tried on an H200 they are the fastest, by the geometric mean over seven
+graphs (bench/results/gpu/measured.md). `why` names the source of each rule. `python -m bench.gpu` makes a table from
+measurements (bench/gpu/tables.py), which can replace the file.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ TABLE = Path(__file__).parent / "direction_table.json"
 
 @dataclass(frozen=True)
 class Rule:
-    """One way, and the levels it is for: all limits hold, None is no limit.
+    """A way, and upper limits of the levels it is for; None: no limit.
 
     way : "persistent" or a name of MAPPINGS. most_rows : vertices of the frontier. most_mean : arcs a row of the
-    frontier. most_degree : largest degree of the graph. why : how it was measured, or where it is from.
+    frontier. most_degree : largest degree of the graph. why : its measurement or source.
     """
 
     way: str
@@ -43,7 +43,7 @@ class Rule:
     why: str = ""
 
     def fits(self, rows: int, arcs: int, largest: int) -> bool:
-        """Whether the rule is for a level of so many vertices and arcs, in a graph of this largest degree."""
+        """Whether the rule is for a level of `rows` vertices with `arcs` arcs, in a graph of this largest degree."""
         values = (rows, arcs / max(rows, 1), largest)
         limits = (self.most_rows, self.most_mean, self.most_degree)
         return all(limit is None or value <= limit for value, limit in zip(values, limits, strict=True))
@@ -51,9 +51,9 @@ class Rule:
 
 @dataclass(frozen=True)
 class DirectionTable:
-    """The rules in their order, of which the first that fits counts, and when a search turns up or down.
+    """The rules in order, the first fitting one counts; and the rule for turning up and down.
 
-    alpha, beta : see `upwards`. measured : on what, and how. The last rule has no limits.
+    alpha, beta : see `upwards`. measured : the device and the way of measuring. The last rule has no limits.
     """
 
     alpha: float
@@ -66,7 +66,7 @@ class DirectionTable:
         return next(rule for rule in self.rules if rule.fits(rows, arcs, largest))
 
     def upwards(self, upwards: bool, level: LevelSize) -> bool:
-        """Whether the next level goes bottom-up, after one that went so or not.
+        """Whether the next level goes bottom-up. upwards : whether the last one did.
 
         A growing frontier with more than 1/alpha of the arcs of unreached vertices turns up; a shrinking one of
         less than n/beta vertices turns down. Source: Beamer et al., SC 2012, section 4 (papers/004, 2.1).
@@ -79,8 +79,8 @@ class DirectionTable:
 
 @dataclass
 class LevelSize:
-    """What the rule of turning looks at: vertices and arcs of the frontier, vertices of the one before, arcs of
-    the vertices that are not reached, and vertices of the graph."""
+    """Inputs of the rule for directions: vertices and arcs of the frontier, vertices of the frontier before, arcs of
+    unreached vertices, and vertices of the graph."""
 
     rows: int
     arcs: int

@@ -1,7 +1,7 @@
-"""What a GPU is and whether it works: `emdiam info --device gpu`.
+"""Facts of a GPU, and a test that it works: `emdiam info --device gpu`.
 
-A search on a random graph is compared with one by numpy on the CPU; the copy that is timed is one of locked memory, as
-pages come. Both are done once before, so that neither has the time that the first use of anything takes.
+A search on a random graph is compared with one by numpy on the CPU. The timed copy is from locked memory, as for pages.
+Both run once before, so that the measured times exclude first uses.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def device_facts(text: str, vertices: int = VERTICES, copied_bytes: int = COPIED
     text : str
         "gpu", the first one, or "gpu:N".
     vertices : int
-        Of the graph that is searched.
+        Number of vertices of the test graph.
     copied_bytes : int
-        Of a copy from the host.
+        Size of the timed copy from the host.
 
     Returns
     -------
@@ -46,13 +46,13 @@ def device_facts(text: str, vertices: int = VERTICES, copied_bytes: int = COPIED
     Raises
     ------
     InputError
-        There is no such GPU, or CuPy is absent; with the remedy.
+        The GPU does not exist, or CuPy is missing; with the remedy.
     DeviceError
-        It fails, or finds other distances than the CPU.
+        The GPU fails, or its distances differ from the CPU's.
     """
     try:
         device = find_device(text)
-    except InputError as error:  # this command has no use for a CPU
+    except InputError as error:  # this command cannot use the CPU instead
         remedy = (error.remedy or "").removesuffix(f", or {ON_CPU}")
         raise InputError(error.what, text=error.text, remedy=remedy) from error
     memory = device.memory()
@@ -64,7 +64,7 @@ def device_facts(text: str, vertices: int = VERTICES, copied_bytes: int = COPIED
 
 
 def _kernels(capability: tuple[int, int]) -> tuple[int, int]:
-    """Builds of kernel files, and those of which there is a cubin for the device."""
+    """The number of builds of kernel files, and of builds with a cubin for the device."""
     builds = {(entry.file, define_options(build)) for entry in ENTRIES for build in entry.builds}
     texts = {file: kernel_source(file) for file, _ in builds}
     return len(builds), sum(find_cubin(capability, texts[file], options) is not None for file, options in builds)
@@ -87,7 +87,7 @@ def _copy_rate(device: Device, copied_bytes: int) -> float:
 
 
 def _searched(device: Device, vertices: int) -> dict[str, Any]:
-    """One BFS that is right. Raises DeviceError."""
+    """Run and check one BFS. Raises DeviceError."""
     starts, ids = _random_rows(vertices)
     graph = DeviceGraph(device.array(starts.astype(offsets_dtype(len(ids), 4))), device.array(ids.astype(np.uint32)))
     search = WholeBfs(device, graph)
@@ -102,7 +102,7 @@ def _searched(device: Device, vertices: int) -> dict[str, Any]:
 
 
 def _random_rows(vertices: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of a random graph: where they begin, int64[n + 1], and neighbours, int64[m], ascending, each once."""
+    """Rows of a random graph: offsets, int64[n + 1], and neighbours, int64[m], ascending and distinct."""
     ends = np.random.default_rng(1).integers(0, vertices, (2, EDGES_A_VERTEX * vertices))
     src, dst = np.concatenate([ends, ends[::-1]], axis=1)
     keys = np.unique(src * vertices + dst)
@@ -112,7 +112,7 @@ def _random_rows(vertices: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _distances(starts: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """Distances from the source by numpy, uint32[n], UNREACHED where there is no path."""
+    """Distances from the source by numpy, uint32[n], UNREACHED without a path."""
     distances = np.full(len(starts) - 1, UNREACHED, np.uint32)
     front, level = np.array([_SOURCE]), 0
     while len(front):

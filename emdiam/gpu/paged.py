@@ -1,11 +1,11 @@
-"""Frontiers over a graph whose arcs are paged: the same kernels, on the pages at hand.
+"""Frontiers over a graph with paged arcs: the same kernels, on the available pages.
 
-For each frontier, as a bitmap: how many arcs of each block it asks for (paging.cu), a way for each page by the cost
-model (paging_model.py), neighbouring pages that are not copied into one group, and for each group its rows and a
-launch; or, of a BFS, one launch in which every unreached vertex reads its row where it lies, until it meets the
-frontier. Kernels see the arcs that are at hand and leave others out (Frontier, mapping.cuh), so a row that spans
-pages is done in parts. Vertex state stays on the device. Work: that of FrontierLauncher, n / 32, and O(pages)
-on the host a frontier, which reads one small array for it.
+For each frontier, as a bitmap: a kernel counts the active arcs of each block (paging.cu); the cost model chooses a way
+for each page (paging_model.py); consecutive pages that are not copied form one group; and each group has its rows and
+a launch. A level of a BFS may instead be one launch in which every unreached vertex reads its row in place until it
+meets the frontier. Kernels process available arcs and skip others (Frontier, mapping.cuh), so a row that spans pages is
+done in parts. Vertex state stays on the device. Work a frontier: as FrontierLauncher, n / 32, and O(pages) on the host,
+which reads one small array.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from .paging_model import COPY, IN_PLACE, SECTOR_BYTES, UP, LevelNeed, PageCosts
 from .source import Define
 
 WORD = 32
-# Arcs a row, on average, from which the rows of a page are long: on an H200 those of 28 came at 83 % of the bus by the
-# one mapping and at 60 % by the other, those of 19 and fewer at 80 and 90 %.
+# A page has long rows from this average number of arcs on. On an H200, pages with rows of 28 arcs reached 83 % of the
+# bus rate with the mapping for long rows and 60 % with the other one; with rows of at most 19 arcs 80 and 90 %.
 LONG_ROW = 24
-# Of a level up: vertices, their arcs, arcs that were looked at (bfs_bitmaps.cu).
+# Counts of a level up: vertices, their arcs, scanned arcs (bfs_bitmaps.cu).
 _COUNTS = 3
 
 
 @dataclass(frozen=True)
 class PagedGraph(DeviceGraph):
-    """A graph whose offsets are on the device and whose arcs come in pages.
+    """A graph with offsets on the device and paged arcs.
 
-    neighbours : an empty vector of the ids' type. core : of the engine that has the arcs. model : what ways
-    cost; ways : those that may be taken (of ALL_WAYS of paging_model.py).
+    neighbours : an empty vector of the ids' type. core : of the engine with the arcs. model : costs of the ways; ways :
+    allowed ways (of ALL_WAYS of paging_model.py).
     """
 
     resident: ClassVar[bool] = False
-    # One without sums, whose grid is full whatever the rows of a page are; and for pages of long rows, of which few are
-    # to be shared by all threads, one that cuts arcs evenly.
+    # A mapping without sums, whose grid is full for any rows; and for pages of long rows, a mapping that divides arcs
+    # evenly, since all threads must share few rows.
     usual_mapping: ClassVar[str] = "dynamic-warps"
     long_mapping: ClassVar[str] = "multi-phase"
     core: Core
@@ -60,11 +60,11 @@ class PagedGraph(DeviceGraph):
 
     @property
     def launch_limits(self) -> tuple[int, int]:
-        """Most rows and arcs of one launch: those of a page."""
+        """The largest numbers of rows and arcs of a launch: those of a page."""
         return self.pages.items, self.pages.items
 
     def close(self) -> None:
-        """Let go of the arena."""
+        """Unlock the arena."""
         self.pages.close()
 
     def launcher(self, device: Device, mapping: str | None = None, block: int | None = None) -> FrontierLauncher:
@@ -74,7 +74,7 @@ class PagedGraph(DeviceGraph):
 
 @dataclass
 class _Group:
-    """Pages first..last, done in one launch. rows, arcs : of the frontier in them, at most and exactly."""
+    """Pages first..last of one launch. rows : upper bound of the frontier's rows in them; arcs : exact number."""
 
     way: str
     first: int
@@ -85,8 +85,8 @@ class _Group:
 
 @dataclass(frozen=True)
 class _Plan:
-    """How what a frontier asks for is brought. arcs : that it asks for. seconds : predicted, once it is known.
-    active : blocks with an active arc, bool[blocks]; sectors : of active rows in each page, int64[pages]."""
+    """The way to bring the arcs of a frontier. arcs : number of active arcs. seconds : predicted. active : blocks with
+    an active arc, bool[blocks]; sectors : of active rows in each page, int64[pages]."""
 
     groups: list[_Group]
     arcs: int
@@ -96,11 +96,11 @@ class _Plan:
 
 
 class PagedLauncher(FrontierLauncher):
-    """A FrontierLauncher for a PagedGraph; parameters as there. mapping : None for the graph's two, by the rows of each
-    page.
+    """A FrontierLauncher for a PagedGraph, with the same parameters. mapping : None chooses one of the graph's two
+    mappings by the rows of each page.
 
-    Buffers on the device beside its own, which launchers of one graph share: n / 8 bytes, 8 bytes a block, 24 a
-    page, the rows of a page, and the arcs of one.
+    Additional device buffers, shared by launchers of a graph: n / 8 bytes, 8 bytes a block, 24 a page, the rows of a
+    page, and the arcs of a page.
     """
 
     def __init__(self, device: Device, graph: PagedGraph, mapping: str | None = None,
@@ -108,7 +108,7 @@ class PagedLauncher(FrontierLauncher):
         super().__init__(device, graph, mapping or graph.usual_mapping, block)
         self._long = None if mapping else FrontierLauncher(device, graph, graph.long_mapping, block)
         if not self.mapping.needs_sums:
-            self._make_sums(graph.launch_limits[0])  # packed rows are found by sums, whatever the mapping
+            self._make_sums(graph.launch_limits[0])  # packed rows need sums with any mapping
         self._paged, self._pages = graph, graph.pages
         asked = self._pages.n_blocks + 2 * self._pages.n_pages
         self._activity = graph.shared(device, "activity", asked, np.uint64)
@@ -120,7 +120,7 @@ class PagedLauncher(FrontierLauncher):
         self._run = KernelFile(device, "paging.cu", graph.macros, block).launch
 
     def kernels(self, file: str | Path, entry: str, **macros: Define) -> list[Kernel]:
-        """See FrontierLauncher.kernels; the last is that for long rows, if there are two mappings."""
+        """See FrontierLauncher.kernels; with two mappings, the last one is for long rows."""
         others = [] if self._long is None else self._long.kernels(file, entry, **macros)
         return [*super().kernels(file, entry, **macros), *others]
 
@@ -131,11 +131,11 @@ class PagedLauncher(FrontierLauncher):
         self.launch_words(kernels, self._words, arguments)
 
     def launch_words(self, kernels: Sequence[Kernel], words: DeviceArray, arguments: Sequence[Any]) -> None:
-        """The same for the vertices of a bitmap, uint32[ceil(n / 32)]."""
+        """As `launch`, for the vertices of a bitmap, uint32[ceil(n / 32)]."""
         self.launch_plan(self.plan(words), kernels, words, arguments)
 
     def launch_plan(self, plan: _Plan, kernels: Sequence[Kernel], words: DeviceArray, arguments: Sequence[Any]) -> None:
-        """The same, as `plan` has made it of these words."""
+        """As `launch_words`, by a plan for these words."""
         self.graph.scanned.arcs += plan.arcs
         self._pages.counts.pages_skipped += self._pages.n_pages - sum(one.last - one.first + 1 for one in plan.groups)
         if plan.groups:
@@ -151,7 +151,7 @@ class PagedLauncher(FrontierLauncher):
                 self._pages.used(group.first)
 
     def plan(self, words: DeviceArray) -> _Plan:
-        """How to bring what the vertices of a bitmap, uint32[ceil(n / 32)], ask for."""
+        """The plan to bring the arcs of the vertices of a bitmap, uint32[ceil(n / 32)]."""
         arcs, rows, sectors = self._ask(words)
         groups, seconds = self._groups(arcs, rows, sectors)
         return _Plan(groups, int(arcs.sum()), seconds, arcs > 0, sectors)
@@ -168,7 +168,7 @@ class PagedLauncher(FrontierLauncher):
         return asked[: cuts[1]], asked[cuts[1] : cuts[2]], asked[cuts[2] :]
 
     def _groups(self, arcs: np.ndarray, rows: np.ndarray, sectors: np.ndarray) -> tuple[list[_Group], float]:
-        """What is brought together, and how, in the order of pages; the seconds predicted for that."""
+        """The groups of pages with their ways, in the order of pages, and the predicted seconds."""
         pages = np.flatnonzero(rows)
         if not len(pages):
             return [], 0.0
@@ -195,13 +195,13 @@ class PagedLauncher(FrontierLauncher):
         tail = self._tails[group.first : group.first + 1]
         self._run("rows_of_range", last + 1 - first // WORD * WORD, words, self.graph.offsets, first,
                   last, begin, end, self._rows, tail)
-        # A row that goes on into the next page of the group was counted twice, so their number is read; that
-        # of a single page is known.
+        # A row that continues in the next page of a group was counted twice, so the number is read back; for a single
+        # page it is known.
         k = group.rows if group.first == group.last else int(self.device.to_host(tail)[0])
         return self._rows[:k]
 
     def _bring(self, group: _Group, rows: DeviceArray, plan: _Plan) -> ArcRange:
-        """The arcs of a group, at hand for what is launched from now on."""
+        """The arcs of a group, available to later launches."""
         pages, counts = self._pages, self._pages.counts
         begin, end = pages.range_of(group.first, group.last)
         if group.way == COPY:
@@ -221,10 +221,9 @@ class PagedLauncher(FrontierLauncher):
 class PagedBfs(LevelBfs):
     """BFS on a PagedGraph without queues, for any number of sources; bitmaps are made once.
 
-    mapping : of all levels that go down (None: as PagedLauncher has it). predicted : seconds that the model
-    has predicted for the levels so far. Device memory beside the graph's and the launcher's: 4 bytes a vertex for the
-    distances, and n / 4. Raises InputError for a mapping that there cannot be.
-    """
+    mapping : of all top-down levels (None: as in PagedLauncher). predicted : predicted seconds of the levels so far.
+    Device memory in addition to graph and launcher: 4 bytes a vertex for the distances, and n / 4. Raises InputError
+    for an impossible mapping. """
 
     def __init__(self, device: Device, graph: PagedGraph, mapping: str | None = None,
                  block: int | None = None) -> None:
@@ -235,7 +234,7 @@ class PagedBfs(LevelBfs):
         self._bits = KernelFile(device, "bfs_bitmaps.cu", graph.macros, block)
         self._n_words = -(-graph.n_vertices // WORD)
         self._words = [device.empty(self._n_words, np.uint32) for _ in range(2)]
-        # The launcher's, which it fills for frontiers that come as queues.
+        # Shared with the launcher, which fills it for frontiers in queues.
         self._visited = graph.shared(device, "words", self._n_words, np.uint32)
         self._with_arcs = graph.n_vertices - graph.core.n_isolated
 
@@ -249,7 +248,7 @@ class PagedBfs(LevelBfs):
     def _expand(self, distances: DeviceArray, level: np.uint32, count: DeviceArray) -> None:
         here, there = self._words
         self._left_rows = max(0, self._left_rows - self.reached)
-        if self._left_rows == 0:  # all that have an arc are reached, so the frontier need not be brought
+        if self._left_rows == 0:  # all vertices with arcs are reached, so the last frontier's arcs are not needed
             return
         plan = self._launcher.plan(here)
         self._left_arcs -= plan.arcs
@@ -265,9 +264,9 @@ class PagedBfs(LevelBfs):
         self._words.reverse()
 
     def _go_up(self, distances: DeviceArray, level: np.uint32, count: DeviceArray) -> None:
-        """A level in which unreached vertices look for the frontier."""
+        """A level in which unreached vertices search for the frontier."""
         (here, there), n = self._words, self._graph.n_vertices
-        # For the kernel what lies behind the last vertex is visited; vertices without arcs find nothing.
+        # Bits after the last vertex count as visited for the kernel; vertices without arcs find no neighbour.
         self._device.fill(there, 0)
         if n % WORD:
             self._device.fill(there[self._n_words - 1 :], (1 << WORD) - (1 << n % WORD))
@@ -276,7 +275,7 @@ class PagedBfs(LevelBfs):
                           self._n_words, self._visited, here, there, distances, level, count)
 
     def _end_level(self) -> None:
-        """Count what the level has looked at, if it went up."""
+        """Count the arcs scanned by a level up."""
         if self._up:
             looked = int(self.counted[2])
             self._graph.scanned.arcs += looked
