@@ -1,4 +1,4 @@
-"""Launches over all arcs of a frontier, with any mapping: what the host does for mapping.cuh."""
+"""Launches over all arcs of a frontier with any mapping: the host code of mapping.cuh."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .kernel_file import MOST_THREADS, UNREACHED, ExclusiveSums, KernelFile, che
 from .mappings import DEFERRED_ROWS, find_mapping
 from .source import Define
 
-# In the place of `begin`, see mapping.cuh.
+# A special value of `begin`, see mapping.cuh.
 PACKED = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @dataclass(frozen=True)
 class ArcRange:
-    """Arcs that are at hand. neighbours : their heads: of arcs [begin, end), or with `packed` of the parts of the
-    rows of the queue that lie in [begin, end), one after the other."""
+    """Available arcs. neighbours : heads of arcs [begin, end), or, if `packed`, of the parts of the rows of the queue
+    in [begin, end), one after the other."""
 
     neighbours: DeviceArray
     begin: int
@@ -32,9 +32,10 @@ class ArcRange:
 
 
 class LevelBfs(ABC):
-    """BFS on one graph, a launch over its frontier a level, for any number of sources; a DeviceBfs (graph.py).
+    """BFS on one graph with a launch over the frontier for each level, for any number of sources; a DeviceBfs
+    (graph.py).
 
-    counts : words that a level counts, of which the first is the vertices that it has reached."""
+    counts : number of words that a level counts; the first one is the number of reached vertices."""
 
     def __init__(self, device: Device, graph: DeviceGraph, counts: int = 1) -> None:
         self._device, self._graph, self._count = device, graph, device.empty(counts, np.uint64)
@@ -45,14 +46,14 @@ class LevelBfs(ABC):
 
     @abstractmethod
     def _expand(self, distances: DeviceArray, level: np.uint32, count: DeviceArray) -> None:
-        """Give the neighbours of the frontier the distance `level` and make them the next one; count : uint64[], 0
-        before, gets their number first."""
+        """Give the unreached neighbours of the frontier the distance `level` and make them the next frontier. count :
+        uint64[], zeros; the first word gets their number."""
 
     def run(self, source: int, radius: int | None = None) -> tuple[DeviceArray, int, bool]:
-        """(distances, largest of them, whether that is the eccentricity) of a search from `source`.
+        """(distances, largest distance, whether it is the eccentricity) of a search from `source`.
 
-        distances : uint32[n] on the device, all bits set where unreached, the caller's from then on. radius : stop at
-        this distance; the third is then False if a vertex lies there. The host reads one number a level. Work:
+        distances : uint32[n] on the device, all bits set for unreached, owned by the caller. radius : stop at this
+        distance; the third value is False if a vertex has this distance. The host reads one number a level. Work:
         O(n + m). Raises OverflowError for a distance that does not fit.
         """
         last = UNREACHED if radius is None else radius
@@ -66,8 +67,7 @@ class LevelBfs(ABC):
         raise OverflowError(f"a distance above {UNREACHED - 1} does not fit uint32")
 
     def levels(self, source: int, distances: DeviceArray) -> Iterator[int]:
-        """The vertices that each level reaches, as it is done, from the first on; distances : as start_distances has
-        them."""
+        """Run the levels, and yield the number of vertices that each one reaches. distances : from start_distances."""
         self._start(source)
         for level in range(1, UNREACHED):
             self._device.fill(self._count, 0)
@@ -78,19 +78,17 @@ class LevelBfs(ABC):
             yield self.reached
 
     def _end_level(self) -> None:
-        """What is to be done once the counts of a level have come; here nothing."""
+        """A hook after the counts of a level are read; does nothing here."""
         return
 
 
 class FrontierLauncher:
     """Runs kernels made with mapping.cuh on frontiers of one graph.
 
-    Their first parameters are FRONTIER_PARAMETERS; the visitor's own follow.
-    mapping : a name of MAPPINGS, with knobs or not. block : threads of a block (None: MOST_THREADS).
-    Buffers on the device: 8 bytes a vertex where sums are needed, and 8 for each chunk or big row; launchers of one
-    graph share them.
-    Raises InputError for a mapping or a block that there cannot be.
-    """
+    Their first parameters are FRONTIER_PARAMETERS, followed by the visitor's. mapping : a name of MAPPINGS, perhaps
+    with knobs. block : threads of a block (None: MOST_THREADS). Device buffers: 8 bytes a vertex if sums are needed,
+    and 8 for each chunk or big row; launchers of one graph share them. Raises InputError for an impossible mapping or
+    block. """
 
     def __init__(self, device: Device, graph: DeviceGraph, mapping: str, block: int | None = None) -> None:
         check_block(device, block)
@@ -110,37 +108,37 @@ class FrontierLauncher:
             self._deferred = graph.shared(device, "deferred", n_arcs // (self.tuning["BIG_ROW"] + 1) + 1, np.uint64)
 
     def _make_sums(self, most_rows: int) -> None:
-        """Room for the sums of degrees."""
+        """Allocate the sums of degrees."""
         self._starts = self.graph.shared(self.device, "sums", most_rows + 1, np.uint64)
         self._sums = ExclusiveSums(self.device, self.block)
 
     def kernels(self, file: str | Path, entry: str, **macros: Define) -> list[Kernel]:
-        """The kernels of a launch: an entry, and the same for deferred rows if this mapping defers any."""
+        """The kernels of a launch: an entry, and its version for deferred rows if the mapping defers rows."""
         first = self.device.kernel(file, entry, {**self.defines, **macros})
         if not self.mapping.defers:
             return [first]
         return [first, self.device.kernel(file, entry, {**self.graph.macros, "MAPPING": DEFERRED_ROWS, **macros})]
 
     def launch(self, kernels: Sequence[Kernel], queue: DeviceArray, arguments: Sequence[Any]) -> None:
-        """Visit every arc of the vertices in `queue`, a vector of different vertices, at least one.
+        """Visit every arc of the vertices in `queue` (distinct, at least one).
 
-        kernels : from `kernels`. arguments : those of the visitor.
+        kernels : from `kernels`. arguments : of the visitor.
         """
         self.launch_range(kernels, queue, ArcRange(self.graph.neighbours, 0, self.graph.n_arcs), arguments)
 
     def launch_range(self, kernels: Sequence[Kernel], queue: DeviceArray, arcs: ArcRange,
                      arguments: Sequence[Any]) -> None:
-        """The same for those of the arcs that are at hand."""
+        """As `launch`, for the available arcs only."""
         described = (*self._describe(queue, arcs), arcs.neighbours, *arguments)
         self.device.launch(kernels[0], self._grid(kernels[0], queue.size), self.block, described)
         if self.mapping.defers:
             self.device.launch(kernels[1], self.device.resident_blocks(kernels[1], self.block), self.block, described)
 
     def _describe(self, queue: DeviceArray, arcs: ArcRange) -> tuple[Any, ...]:
-        """The arguments for the fields of Frontier; sums and chunks are made where they are needed."""
+        """The arguments for the fields of Frontier; computes sums and chunks if they are needed."""
         starts, rows = self._starts, queue.size
         if self.mapping.needs_sums or arcs.packed:
-            # Exclusive sums of the degrees, and their total; of the arcs at hand alone.
+            # Exclusive sums of the degrees in available arcs, and their total.
             starts = self._starts[: rows + 1]
             self._of_frontier.launch("frontier_degrees", rows, queue, rows, self.graph.offsets, arcs.begin, arcs.end,
                                      starts)
@@ -154,8 +152,8 @@ class FrontierLauncher:
                 PACKED if arcs.packed else np.uint64(arcs.begin), np.uint64(arcs.end))
 
     def _grid(self, kernel: Kernel, n_rows: int) -> int:
-        """Blocks of a launch over that many rows. The number of units is known on the device alone, so the
-        arcs of the graph stand for it."""
+        """The number of blocks of a launch over `n_rows` rows. Only the device knows the number of units, so the number
+        of arcs of the graph replaces it."""
         if self.mapping.grid == "resident":
             return self.device.resident_blocks(kernel, self.block)
         if self.mapping.grid == "units":

@@ -1,4 +1,4 @@
-"""A graph on a device, as traversals see it, and what a BFS on it offers."""
+"""A graph on a device, for traversals, and the interface of a BFS on it."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from .frontier import FrontierLauncher
 
 
-# Rows of at most so many arcs have offsets of 32 bits: a kernel looks up to 2^10 arcs behind the end of a row, which
-# must not wrap (simt.cuh, INDEX).
+# Graphs of at most this number of arcs have offsets of 32 bits: a kernel computes positions up to 2^10 arcs after the
+# end of a row, which must not wrap (simt.cuh, INDEX).
 MOST_NARROW = (1 << 32) - (1 << 16)
 
 
 def offsets_dtype(n_arcs: int, id_bytes: int) -> np.dtype[Any]:
-    """Type of the offsets of rows of that many arcs: uint32 where they fit, uint64 else and beside ids of 8 bytes."""
+    """The type of offsets for a number of arcs: uint32 if they fit and ids have 4 bytes, else uint64."""
     return np.dtype(np.uint32 if n_arcs <= MOST_NARROW and id_bytes == 4 else np.uint64)
 
 
 def graph_macros(ids: np.dtype[Any], offsets: np.dtype[Any]) -> dict[str, Define]:
-    """The macros of kernels for these types of a vertex and of an offset, a dict of one's own."""
+    """The macros of kernels for these types of a vertex and of an offset, as a new dict."""
     return {"VERTEX": KERNEL_TYPES[ids.name], "INDEX": KERNEL_TYPES[offsets.name]}
 
 
 @dataclass
 class ScannedArcs:
-    """arcs : that traversals of a graph on a device have looked at so far; named variants of BFS count none."""
+    """arcs : number of arcs scanned by traversals of a graph on a device so far; named BFS variants do not count."""
 
     arcs: int = 0
 
@@ -41,11 +41,10 @@ class ScannedArcs:
 @dataclass(frozen=True)
 class DeviceGraph:
     """Adjacency in rows on a device: offsets offsets_dtype[n + 1], neighbours uint32 or uint64[m]. Raises OverflowError
-    for more arcs than the offsets are for.
+    for more arcs than the type of offsets allows.
 
-    resident : whether `neighbours` holds all arcs; where not, only a launcher sees them. usual_mapping : the load
-    balancing of a traversal that is given none. scanned : raised by traversals.
-    """
+    resident : whether `neighbours` has all arcs; if not, only a launcher has access to arcs. usual_mapping : the
+    default load balancing of traversals. scanned : counter of traversals. """
 
     resident: ClassVar[bool] = True
     usual_mapping: ClassVar[str] = "two-phase"
@@ -59,11 +58,11 @@ class DeviceGraph:
             raise OverflowError(f"offsets of 32 bits are for up to {MOST_NARROW} arcs, not {self.n_arcs}")
 
     def shared(self, device: Device, name: str, n: int, dtype: DTypeLike) -> DeviceArray:
-        """A vector of n items with any content, the same for all who ask by that name: for what a traversal of
-        this graph needs from its beginning to its end, of which there is one at a time."""
+        """An uninitialised vector of n items, the same one for all calls with this name: for buffers of a traversal,
+        since only one traversal of the graph runs at a time."""
         held = self._shared.get(name)
         if held is None or held.size < n or held.dtype != np.dtype(dtype):
-            self._shared.pop(name, None)  # before the new one, so that the device need not hold both
+            self._shared.pop(name, None)  # freed first, so that the device never has both
             held = self._shared[name] = device.empty(n, dtype)
         return held[:n]
 
@@ -73,7 +72,7 @@ class DeviceGraph:
         return first, second
 
     def planes(self, device: Device, count: int, words: int) -> list[DeviceArray]:
-        """So many shared vectors of `words` words of 64 bits a vertex, in one piece of memory for batches of all
+        """`count` shared vectors of `words` words of 64 bits a vertex, from one piece of memory for batches of all
         widths."""
         size = self.n_vertices * words
         held = self.shared(device, "planes", count * size, np.uint64)
@@ -96,21 +95,21 @@ class DeviceGraph:
 
     @property
     def macros(self) -> dict[str, Define]:
-        """The macros of kernels for its types, a dict of one's own."""
+        """The macros of kernels for its types, as a new dict."""
         return graph_macros(self.id_dtype, self.offsets.dtype)
 
     @property
     def launch_limits(self) -> tuple[int, int]:
-        """Most rows and arcs of one launch over a frontier."""
+        """The largest numbers of rows and arcs of a launch over a frontier."""
         return self.n_vertices, self.n_arcs
 
     def close(self) -> None:
-        """Let go of what it holds of the host's memory."""
+        """Unlock host memory that the graph uses."""
 
     def launcher(self, device: Device, mapping: str | None = None, block: int | None = None) -> FrontierLauncher:
-        """What runs kernels on frontiers of this graph, by that load balancing (None: the usual one); see
+        """A launcher of kernels on frontiers of this graph, with this load balancing (None: the default); see
         FrontierLauncher."""
-        from .frontier import FrontierLauncher  # which knows this class
+        from .frontier import FrontierLauncher  # imports this module
 
         return FrontierLauncher(device, self, mapping or self.usual_mapping, block)
 
@@ -119,5 +118,5 @@ class DeviceBfs(Protocol):
     """BFS on one graph, ready for any number of sources."""
 
     def run(self, source: int, radius: int | None = None) -> tuple[DeviceArray, int, bool]:
-        """(distances, largest of them, whether that is the eccentricity) of a BFS that goes `radius` levels at
-        most. distances : uint32[n], all bits set where unreached, the caller's from then on."""
+        """(distances, largest distance, whether it is the eccentricity) of a BFS of at most `radius` levels. distances
+        : uint32[n], all bits set for unreached, owned by the caller."""

@@ -14,15 +14,15 @@ from .registry import find_entry
 from .source import Define
 
 UNREACHED = int(np.iinfo(np.uint32).max)
-# Of a block, but for the searches of one launch, which have up to twice as many.
+# Threads of a block, except for searches in one launch, which have up to twice as many.
 MOST_THREADS = 256
-# A part of a scan has at least this many tiles of a block, so that few parts are left to add up.
+# A part of a scan has at least this number of tiles of a block, so that few parts must be added.
 TILES_OF_PART = 8
 MOST_PARTS = 1024
 
 
 def check_block(device: Device, block: int | None, most: int = MOST_THREADS) -> None:
-    """Raise InputError for threads of a block that there cannot be; None is the usual number."""
+    """Raise InputError for an impossible number of threads of a block; None is the default number."""
     if block is not None and (block % device.warp or not device.warp <= block <= most):
         raise InputError(f"a block has no {block} threads", remedy=f"use a multiple of 32 up to {most}")
 
@@ -30,9 +30,9 @@ def check_block(device: Device, block: int | None, most: int = MOST_THREADS) -> 
 class KernelFile:
     """Launches the entries of `file`, a file of the registry, built with the macros in `defines`.
 
-    block : threads of a block, a multiple of 32; what the registry says if None. Arguments of launches are device
-    arrays, numpy scalars of exactly the types of the parameters, and integers, which are u64. Raises KeyError at a
-    launch of an entry that is not registered.
+    block : threads of a block, a multiple of 32 (None: by the registry). Arguments of launches are device arrays, numpy
+    scalars of exactly the types of the parameters, and integers, which become u64. Raises KeyError at a launch of an
+    unregistered entry.
     """
 
     def __init__(self, device: Device, file: str, defines: Mapping[str, Define] | None = None,
@@ -52,25 +52,23 @@ class KernelFile:
         return self._kernels[entry]
 
     def launch(self, entry: str, items: int, *args: Any) -> None:
-        """Run an entry with a thread for every item, as far as the device has room for threads; not at all without
-        items."""
+        """Run an entry with a thread for every item, up to the device's capacity; without items, do nothing."""
         if items:
             self.launch_blocks(entry, blocks_for(items, self.block(entry), self.device), *args)
 
     def launch_blocks(self, entry: str, blocks: int, *args: Any) -> None:
-        """Run an entry on that many blocks."""
+        """Run an entry on `blocks` blocks."""
         self.device.launch(self.kernel(entry), blocks, self.block(entry), _words(args))
 
     def launch_resident(self, entry: str, blocks: int, *args: Any) -> None:
-        """Run an entry on that many blocks, or fewer if not so many are resident at once; they may wait for
-        each other."""
+        """Run an entry on `blocks` blocks, or on as many as can be resident at once; they may wait for each other."""
         kernel, block = self.kernel(entry), self.block(entry)
         blocks = min(blocks, self.device.resident_blocks(kernel, block))
         self.device.launch(kernel, blocks, block, _words(args), cooperative=True)
 
 
 def _words(args: tuple[Any, ...]) -> list[Any]:
-    """Arguments of a kernel, whose numbers are u64 where nothing else is said."""
+    """Arguments of a kernel, with Python integers converted to u64."""
     return [np.uint64(arg) if isinstance(arg, int | np.signedinteger) else arg for arg in args]
 
 
@@ -83,11 +81,11 @@ def start_distances(device: Device, n_vertices: int, source: int, dtype: DTypeLi
 
 
 def search_levels(distances: DeviceArray, reaches: Callable[[int], bool]) -> tuple[DeviceArray, int]:
-    """The distances and the eccentricity of a search whose levels, from 0 on, `reaches(level)` expands until it says
-    that one has reached nothing. Raises OverflowError for a distance that the type of distances does not hold."""
+    """The distances and the eccentricity of a search. reaches(level) : expands a level, from 0 on, and returns whether
+    it has reached a vertex. Raises OverflowError for a distance that does not fit the type of distances."""
     unreached = int(np.iinfo(distances.dtype).max)
     for level in range(unreached):
-        # In the last round the next distance is `unreached` itself: reaching anything then is too far.
+        # In the last round the next distance is `unreached` itself: reaching a vertex then is an overflow.
         if not reaches(level):
             return distances, level
     raise OverflowError(f"a distance above {unreached - 1} does not fit {distances.dtype.name}")
@@ -114,7 +112,7 @@ def zeros(device: Device, n: int, dtype: Any) -> DeviceArray:
 
 
 class ExclusiveSums:
-    """Replaces vectors by their exclusive sums, with buffers that are kept between calls.
+    """Replaces vectors by their exclusive sums, with buffers that are reused between calls.
 
     block : threads of a block, a multiple of 32 up to 256. Source: papers/004, 3.1 (two-level prefix sum).
     """

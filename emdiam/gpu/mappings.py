@@ -1,7 +1,7 @@
-"""Load balancing: the ways to hand the arcs of a frontier to threads, by name. Kernels: kernels/mapping.cuh.
+"""Load balancing: the ways to assign the arcs of a frontier to threads, by name. Kernels: kernels/mapping.cuh.
 
-A text names one, with knobs where they are not to have their usual values: virtual-warps:lanes=16, and several as
-cta-warp-scan:block-row=512,warp-row=64. Variants of BFS are named so too.
+A text names a mapping, with knobs that differ from their defaults: virtual-warps:lanes=16, or
+cta-warp-scan:block-row=512,warp-row=64. Variants of BFS have names of the same form.
 Source: papers/004, section 5.
 """
 
@@ -20,9 +20,9 @@ class LoadBalancing:
     """One mapping of work to threads.
 
     macro : value of the macro MAPPING. needs_sums : whether it reads the exclusive sums of the degrees. section : of
-    papers/004. title : what it is called there. knobs : by name, the macro that it is and its usual value. grid : what
-    a launch is sized by: "rows", "units" (arcs), or "resident" (as many threads as fit the device at once). n_phases :
-    2 if the chunks of units are cut before the launch. defers : whether big rows get a launch of their own.
+    papers/004. title : its name there. knobs : by name, (macro, default). grid : the size of a launch: by "rows", by
+    "units" (arcs), or "resident" (the number of threads that fit the device at once). n_phases : 2 if chunks of units
+    are computed before the launch. defers : whether big rows have a separate launch.
     """
 
     macro: str
@@ -36,11 +36,11 @@ class LoadBalancing:
 
     @property
     def tuning(self) -> dict[str, int]:
-        """Its other macros with their usual values, a dict of one's own."""
+        """Its other macros with their defaults, as a new dict."""
         return dict(self.knobs.values())
 
 
-# The macro of a second launch, for the rows that a mapping which defers has left out.
+# The macro of the second launch, for deferred rows.
 DEFERRED_ROWS = "MAPPING_DEFERRED_ROWS"
 MAPPINGS: Mapping[str, LoadBalancing] = MappingProxyType({
     "threads": LoadBalancing("MAPPING_THREADS", False, "5.1.1", "Work-items to threads"),
@@ -62,16 +62,17 @@ MAPPINGS: Mapping[str, LoadBalancing] = MappingProxyType({
         {"arcs": ("UNITS_PER_THREAD", 4), "searches": ("SEARCHES", 2)}, grid="units", n_phases=2),
 })
 
-# Largest values: what the lanes of a warp, or 48 KiB of shared memory for 256 threads, can serve.
+# Largest values of knobs, limited by the lanes of a warp, or by 48 KiB of shared memory for 256 threads.
 MOST: Mapping[str, int] = MappingProxyType({"lanes": 32, "least-lanes": 32, "sums": 4096, "arcs": 8, "searches": 16})
 MOST_UNITS = 16
 
 
 def read_knobs(kind: str, text: str, known: Mapping[str, Callable[[str], Any]],
                usual: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The values of knobs in "NAME:KNOB=VALUE,KNOB=VALUE"; known : what reads the value of each, and raises ValueError.
+    """The values of knobs in "NAME:KNOB=VALUE,KNOB=VALUE". known : a parser for each knob, which raises ValueError.
 
-    kind : what NAME is of; usual : values, for the error. Raises InputError for a knob or a value that there is not."""
+    kind : the kind of NAME, for errors; usual : defaults, for errors. Raises InputError for an unknown knob or an
+    invalid value."""
     name, _, listed = text.partition(":")
     values = {}
     for one in listed.split(",") if listed else ():
@@ -86,7 +87,7 @@ def read_knobs(kind: str, text: str, known: Mapping[str, Callable[[str], Any]],
 
 
 def _reader(knob: str) -> Callable[[str], int]:
-    """What reads the value of a knob of a mapping."""
+    """The parser of the value of a knob."""
     def read(text: str) -> int:
         value = int(text)
         if not 1 <= value <= MOST.get(knob, (1 << 31) - 1) or (knob == "lanes" and value not in (2, 4, 8, 16, 32)):
@@ -97,9 +98,9 @@ def _reader(knob: str) -> Callable[[str], int]:
 
 
 def find_mapping(text: str) -> tuple[LoadBalancing, dict[str, int]]:
-    """The mapping that a text names, and its macros with the values of its knobs.
+    """The mapping of a text, and its macros with the values of its knobs.
 
-    Raises InputError for a name that is none, and for a knob or a value that the mapping cannot have.
+    Raises InputError for an unknown name or knob, and for an invalid value.
     """
     name = text.partition(":")[0]
     if name not in MAPPINGS:

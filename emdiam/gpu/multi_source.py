@@ -1,18 +1,18 @@
-"""Bit-parallel multi-source BFS on a device: the host's loop around multi_source.cu and its levels.
+"""Bit-parallel multi-source BFS on a device: the host code of multi_source.cu and its levels.
 
-Definition: bit i of a vertex is set once it has been reached from source i; an eccentricity is the last level at
-which its bit reached a vertex. A level is pushed from a queue, or pulled by all vertices that lack a bit,
-whichever has fewer arcs to look at; the host reads one small array a level. Work: O(n + m) words a level at
-most, for all sources together. Bytes a vertex: 24 for each 64 sources, two queues, and 4 for marks.
+Bit i of a vertex is set when source i has reached it; an eccentricity is the last level at which the bit of the source
+reached a vertex. A level is pushed from a queue, or pulled by all vertices that lack a bit, whichever scans fewer arcs;
+the host reads one small array a level. Work: at most O(n + m) words a level, for all sources together. Bytes a vertex:
+24 for each 64 sources, two queues, and 4 for marks.
 Source: Then et al., PVLDB 2014 (MS-BFS); stopping at targets: Korf 2021, here for a batch.
 
-WholeBatch does the same in one launch a batch (multi_source_whole.cu): the sources go to the device, one cooperative
-launch does all levels, and the eccentricities come back in one copy, in as many bytes.
+WholeBatch does the same in one launch a batch (multi_source_whole.cu): a copy of the sources to the device, one
+cooperative launch for all levels, and a copy of the eccentricities to the host. The memory is the same.
 
-WideBatch (multi_source_wide.cu) has up to 2,048 sources, where balls soon fill the graph: the ball of a source grows
-by 1 a level; its eccentricity is its radius when it has grown for the last time (traverse/multi_wide.py, which does
-the same on the CPU). A level looks at all arcs of rows that some ball does not hold. Bytes a vertex: b / 4 for b
-bits, which batches of other widths share, and a bit for marks.
+WideBatch (multi_source_wide.cu) has up to 2,048 sources, for graphs that balls fill quickly: the ball of a source grows
+by 1 a level, and its eccentricity is the radius of the last growth (traverse/multi_wide.py does the same on the CPU). A
+level scans all arcs of rows that are not in all balls. Bytes a vertex: b / 4 for b bits, shared with batches of other
+widths, and a bit for marks.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from .kernel_file import UNREACHED, KernelFile, zeros
 from .vector import column_addresses
 
 WORD_BITS, MOST_BITS = 64, 512
-# A pushed arc reads and writes at random, a pulled one reads, and stops early.
+# A pushed arc reads and writes at random; a pulled one only reads, and a row stops early.
 PUSH_COST = 2.0
-# Words of the counts of a level (multi_source_levels.cu): vertices, arcs, arcs of vertices that have all bits
-# now, bits that came to targets; then the bits that came to anything.
+# Words of the counts of a level (multi_source_levels.cu): vertices, arcs, arcs of vertices that got all bits, bits that
+# reached targets; then a mask of the bits that reached any vertex.
 COUNTS = 4
 Columns = Sequence[DeviceArray] | DeviceArray | None
 
@@ -42,7 +42,8 @@ def words_for(k: int) -> int:
 
 
 def check_batch(graph: DeviceGraph, sources: np.ndarray, targets: np.ndarray | None, most: int = MOST_BITS) -> None:
-    """Raise ValueError for sources or targets that MultiSource.run does not take. most : sources of a batch."""
+    """Raise ValueError for sources or targets that are invalid for MultiSource.run. most : largest number of
+    sources."""
     n, k = graph.n_vertices, len(sources)
     if not 0 < k <= most:
         raise ValueError(f"{k} sources in a batch (1 to {most})")
@@ -53,11 +54,11 @@ def check_batch(graph: DeviceGraph, sources: np.ndarray, targets: np.ndarray | N
 
 
 class MultiSource:
-    """Batches of BFS on one graph, which must be undirected; buffers are kept between them.
+    """Batches of BFS on one undirected graph, with reused buffers.
 
-    mapping (None: the usual one), block : as for FrontierLauncher. push_cost : how many pulled arcs one
-    pushed arc is worth; 0 pushes always, infinity pulls always. pushed, pulled : levels so far.
-    Raises InputError for a mapping or a block that there cannot be.
+    mapping (None: the default), block : as in FrontierLauncher. push_cost : cost of a pushed arc in pulled arcs; 0
+    always pushes, infinity always pulls. pushed, pulled : numbers of levels so far. Raises InputError for an impossible
+    mapping or block.
     """
 
     def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None,
@@ -71,11 +72,11 @@ class MultiSource:
     def run(self, sources: np.ndarray, targets: np.ndarray | None = None, columns: Columns = None) -> np.ndarray:
         """Eccentricities of the sources in their components, int32[k].
 
-        sources : int64[k], 1 to 512 vertices, repeats allowed. targets : bitmap uint64[ceil(n / 64)]: stop when
-        every source has seen all of them; what is returned is then at least the largest distance to a target
-        and at most the eccentricity. columns : on the device, one uint32[n] a source, or uint32[k * n] for all,
-        with all bits set: gets the distances. Raises ValueError for sources, targets or columns that do not
-        fit the graph, OverflowError for a distance that does not fit.
+        sources : int64[k], 1 to 512 vertices, repeats allowed. targets : bitmap uint64[ceil(n / 64)]: stop when every
+        source has reached all of them; the results are then between the largest distance to a target and the
+        eccentricity. columns : for the distances, on the device, uint32[n] a source, or uint32[k * n] for all, with all
+        bits set. Raises ValueError for sources, targets or columns that do not fit the graph, OverflowError for a
+        distance that does not fit.
         """
         check_batch(self.graph, sources, targets)
         return _Batch(self, np.asarray(sources, np.int64), targets, columns).run()
@@ -97,7 +98,7 @@ class MultiSource:
 
 
 class _Batch:
-    """One batch: what is known of it between two levels."""
+    """The state of a batch between levels."""
 
     def __init__(self, owner: MultiSource, sources: np.ndarray, targets: np.ndarray | None, columns: Columns) -> None:
         self.owner, self.device, self.graph, self.sources = owner, owner.device, owner.graph, sources
@@ -130,7 +131,7 @@ class _Batch:
         raise OverflowError(f"a distance above {UNREACHED - 1} does not fit uint32")
 
     def _seed(self) -> None:
-        """Every source gets its bit, as if a level before the first had reached it."""
+        """Set the bit of every source, as if a level before the first had reached it."""
         ids, k = self.graph.id_dtype, len(self.sources)
         self._launch("seed_bits", k, self.device.array(self.sources.astype(ids)), k, self.next)
         vertices = np.unique(self.sources).astype(ids)
@@ -139,7 +140,8 @@ class _Batch:
         self.device.fill(self.counts[:1], len(vertices))
 
     def _settle(self, level: int) -> np.ndarray:
-        """End a level, and make what it reached the frontier. Returns which bits came anywhere, bool[bits]."""
+        """End a level, and make the reached vertices the frontier. Returns the bits that reached any vertex,
+        bool[bits]."""
         items = min(self.graph.n_vertices, max(self.arcs, len(self.sources)))
         self._launch("settle_bits", self.words * max(items, self.size), self.queue, self.size, self.front,
                      self.following, self.next, self.seen, self.graph.offsets, self.bits, self.target_bits,
@@ -155,7 +157,7 @@ class _Batch:
         return np.unpackbits(counts[COUNTS:].view(np.uint8), bitorder="little").astype(bool)
 
     def _expand(self) -> None:
-        """Put the bits of the frontier into `next` of its neighbours."""
+        """OR the bits of the frontier into `next` of its neighbours."""
         n, owner = self.graph.n_vertices, self.owner
         self.device.fill(self.counts, 0)
         if self.graph.resident and self.open_arcs + n < owner.push_cost * self.arcs:
@@ -175,15 +177,15 @@ def _ones(k: int, words: int) -> np.ndarray:
     return np.array([(1 << int(bits)) - 1 for bits in left], np.uint64)
 
 
-# Counts of a level (LEVEL_COUNTS of multi_source_whole.cu) beside those of its words.
+# Counts of a level (LEVEL_COUNTS of multi_source_whole.cu), in addition to those of its words.
 _COUNTS = 5
 
 
 class WholeBatch:
-    """Batches of BFS on one graph, undirected and on the device; buffers are kept between them.
+    """Batches of BFS on one undirected resident graph, with reused buffers.
 
-    push_cost : how many pulled arcs one pushed arc is worth; 0 pushes always, infinity pulls always. block : threads of
-    a block, a multiple of 32 up to 256, which None is. wide_row : rows of more arcs are pushed by the whole grid.
+    push_cost : cost of a pushed arc in pulled arcs; 0 always pushes, infinity always pulls. block : threads of a block,
+    a multiple of 32 up to 256 (None: 256). wide_row : the whole grid shares the push of rows of more arcs.
     """
 
     def __init__(self, device: Device, graph: DeviceGraph, push_cost: float = PUSH_COST, block: int | None = None,
@@ -200,11 +202,11 @@ class WholeBatch:
         words = words_for(k)
         kernels = KernelFile(device, "multi_source_whole.cu", {**graph.macros, "WORDS": words}, self._block)
         counts, reach = device.empty(3 * (_COUNTS + words), np.uint64), device.empty(2 + 64 * words, np.uint64)
-        # Sources, and where their columns begin, in one copy.
+        # Sources and the addresses of their columns, in one copy.
         given = device.array(np.concatenate([np.asarray(sources).astype(np.uint64), *(
             [] if columns is None else [column_addresses(device, n, columns, k)])]))
         missing = 0 if targets is None else int(np.bitwise_count(targets).sum()) * k
-        if self._epoch + n + 1 > UNREACHED:  # a level has a mark of its own
+        if self._epoch + n + 1 > UNREACHED:  # each level has its own mark
             device.fill(self._marks, 0)
             self._epoch = 1
         kernels.launch_resident(
@@ -223,16 +225,15 @@ class WholeBatch:
 
 # Sources of the widest batch, and words of a row of the narrowest.
 MOST_WIDE_BITS, LEAST_WORDS = 2048, 8
-# Bytes a second of rows that are read by their vertex, before a batch was measured: reckoned, as a third of what a copy
-# within an H100 moves.
+# Assumed bytes a second of rows before a batch is measured: a third of the rate of a copy within an H100.
 WIDE_RATE = 1e12
 
 
 class WideBatch:
-    """Wide batches on one graph, undirected and on the device; buffers are kept between them.
+    """Wide batches on one undirected resident graph, with reused buffers.
 
-    block : threads of a block, a multiple of 32 up to 256, which None is. wide_row : rows of more arcs are done by the
-    whole grid.
+    block : threads of a block, a multiple of 32 up to 256 (None: 256). wide_row : the whole grid shares rows of more
+    arcs.
     """
 
     def __init__(self, device: Device, graph: DeviceGraph, block: int | None = None, wide_row: int = WIDE_ROW) -> None:
@@ -241,8 +242,8 @@ class WideBatch:
         self._barrier = zeros(device, 1, np.uint32)
 
     def run(self, sources: np.ndarray) -> np.ndarray:
-        """Eccentricities of the sources in their components, int32[k]: int64[k], 1 to 2,048 vertices, repeats allowed.
-        Raises ValueError for others."""
+        """Eccentricities of the sources in their components, int32[k]. sources : int64[k], 1 to 2,048 vertices, repeats
+        allowed; else raises ValueError."""
         device, graph, k, n = self.device, self._graph, len(sources), self._graph.n_vertices
         check_batch(graph, sources, None, MOST_WIDE_BITS)
         words = max(LEAST_WORDS, words_for(k))

@@ -1,10 +1,9 @@
-"""Rows of a range of the vertices on a device, and what levels of a BFS over many ranges ask of them.
+"""Rows of a range of vertices on a device, for levels of a BFS over many ranges.
 
-The device has the rows and no state: bitmaps of a level come with it, and what it finds goes back. So the state of a
-search stays with whoever shares it with other ranges, and a level costs n / 8 bytes on the bus each way beside its
-arcs.
-Rows are numbered from the first of the range, their heads as in the whole graph.
-Work: the arcs of the rows that are asked for (down), or those up to the first in the frontier (up).
+The device has the rows and no state: a level copies its bitmaps to the device, and the result back. So the state of a
+search stays on the rank that exchanges it with others, and a level costs n / 8 bytes on the bus in each direction, in
+addition to its arcs. Rows are numbered from the first of the range, their heads as in the whole graph.
+Work: the arcs of the requested rows (down), or the arcs up to the first one into the frontier (up).
 Source: papers/004, section 5 (load balancing); Beamer et al., SC 2012 (up); Buluc and Madduri 2011 (ranges).
 """
 
@@ -27,17 +26,17 @@ _MARGIN = 1 << 20
 
 
 def range_bytes(n_vertices: int, rows: int, n_arcs: int, id_bytes: int) -> int:
-    """Device memory of a range of `rows` vertices, with n_arcs arcs, of a graph of n_vertices: the rows, a bitmap of
-    all vertices and two of the range, a queue with its sums and chunks, and a distance a row that nobody reads."""
+    """Device memory of a range of `rows` vertices with n_arcs arcs, in a graph of n_vertices: the rows, a bitmap of all
+    vertices and two of the range, a queue with its sums and chunks, and an unused distance a row."""
     graph = offsets_dtype(n_arcs, id_bytes).itemsize * (rows + 1) + id_bytes * n_arcs
     return graph + n_vertices // 8 + rows // 4 + (id_bytes + 8 + 4) * rows + n_arcs // 32 + _MARGIN
 
 
 class RangeRows:
-    """The rows of the span of `core` on `device`; the span begins at a multiple of 64.
+    """The rows of the span of `core` on `device`; the span starts at a multiple of 64.
 
-    vram_bytes : device memory to use at most (None: what is free). planned_bytes : what is held at most. Raises
-    DeviceRoomError (BudgetError) with the numbers where the rows have no room, StoreError for a damaged block.
+    vram_bytes : limit of device memory (None: the free memory). planned_bytes : planned peak. Raises DeviceRoomError
+    (BudgetError) with the numbers if the rows do not fit, StoreError for a damaged block.
     """
 
     def __init__(self, device: Device, core: Core, vram_bytes: int | None = None) -> None:
@@ -65,12 +64,12 @@ class RangeRows:
             undo.pop_all()
 
     def go_down(self, rows: np.ndarray, reached: np.ndarray) -> int:
-        """Set in `reached` the bits of all neighbours of these rows; the arcs of the rows. rows : bitmap of the range,
-        uint64[k]; reached : of all vertices."""
+        """Set the bits of all neighbours of these rows in `reached`; return the number of arcs of the rows. rows :
+        bitmap of the range, uint64[k]; reached : of all vertices."""
         device, here, count = self.device, self._of_range[0], int(np.bitwise_count(rows).sum())
         if count == 0:
             return 0
-        sizes = zeros(device, 2, np.uint64)  # vertices of the queue, and their arcs
+        sizes = zeros(device, 2, np.uint64)  # number of vertices of the queue, and of their arcs
         device.copy(rows.view(np.uint32), here)
         self._of_frontier.launch("queue_of_words", self._words, here, self._words, self._queue, sizes[:1])
         self._of_frontier.launch("arcs_of_queue", count, self._queue, sizes[:1], self._graph.offsets, sizes[1:])
@@ -80,9 +79,8 @@ class RangeRows:
         return int(device.to_host(sizes)[1])
 
     def go_up(self, reached: np.ndarray, frontier: np.ndarray) -> tuple[np.ndarray, int]:
-        """(bitmap of the rows that have not been reached and have a neighbour in the frontier; arcs looked at).
-        reached : bitmap of the range, uint64[k], in which what lies behind the last vertex is set; frontier : of all
-        vertices."""
+        """(bitmap of the unreached rows with a neighbour in the frontier; scanned arcs). reached : bitmap of the range,
+        uint64[k], with bits after the last vertex set; frontier : of all vertices."""
         device, (visited, new), counts = self.device, self._of_range, zeros(self.device, 3, np.uint64)
         device.copy(reached.view(np.uint32), visited)
         device.copy(frontier.view(np.uint32), self._everyone)
@@ -91,6 +89,6 @@ class RangeRows:
         return device.to_host(new).view(np.uint64), int(device.to_host(counts)[2])
 
     def close(self) -> None:
-        """Give the memory of the device back; nothing more can be asked."""
+        """Free the device memory."""
         del self._graph, self._launcher, self._of_range, self._everyone, self._queue, self._distances
         self.device.limit_memory(None)

@@ -1,10 +1,10 @@
-"""Every entry of every kernel file, with the macros it is built with and what it may use.
+"""All entries of all kernel files, with their macros and limits.
 
-Those of kernels/*.cu are the path that `auto` takes; those of kernels/variants/*.cu and kernels/paths/*.cu are of what
-is run by its name.
+kernels/*.cu are the path of `auto`; kernels/variants/*.cu and kernels/paths/*.cu belong to systems that are chosen by
+name.
 
-The compile test builds all of them for sm_90 and compares: an entry that is not listed, or listed and not
-there, registers above the budget, and spills are failures.
+The compile test builds all entries for sm_90 and fails for unlisted or missing entries, for registers above the limit,
+and for spills.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ IDS = ("u32", "u64")
 DISTANCES = ("u8", "u16", "u32")
 # dtype -> value of the macros VERTEX, INDEX and DISTANCE.
 KERNEL_TYPES = {"uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64"}
-# Files of the variants are in this folder of kernels/, those of shortest paths along weights in paths/.
+# Files of variants are in this folder of kernels/, files of shortest paths along weights in paths/.
 VARIANTS = "variants/"
 LABEL_MAPPING = "two-phase"
 
@@ -31,10 +31,9 @@ LABEL_MAPPING = "two-phase"
 class KernelEntry:
     """One function of a kernel file.
 
-    file : in emdiam/gpu/kernels. entry : its name. block : threads of a block in launches, a multiple of 32
-    and at most what __launch_bounds__ states. registers : most a thread may use. builds : sets of macros
-    under which it is built; all entries of a file that share a set come from one compilation.
-    cooperative : whether it needs a cooperative launch.
+    file : in emdiam/gpu/kernels. entry : its name. block : threads of a block in launches, a multiple of 32 and at most
+    __launch_bounds__. registers : largest number a thread. builds : sets of macros; all entries of a file that share a
+    set come from one compilation. cooperative : whether it needs a cooperative launch.
     """
 
     file: str
@@ -60,12 +59,12 @@ def on_graphs(**values: tuple[Define, ...]) -> tuple[Defines, ...]:
 
 
 _WORDS = on_graphs(WORDS=(1, 2, 4, 8))
-# Of 512, 1,024 and 2,048 sources.
+# Batches of 512, 1,024 and 2,048 sources.
 _WIDE = on_graphs(WORDS=(8, 16, 32))
 
 
 def mapping_builds(names: Sequence[str], others: Sequence[Defines] = GRAPHS) -> tuple[Defines, ...]:
-    """The macros of each of these mappings with the usual values of its knobs, with each of the other sets."""
+    """The macros of each mapping with the defaults of its knobs, combined with each of the other sets."""
     return tuple({**other, "MAPPING": MAPPINGS[name].macro, **MAPPINGS[name].tuning}
                  for name in names for other in others)
 
@@ -73,22 +72,22 @@ def mapping_builds(names: Sequence[str], others: Sequence[Defines] = GRAPHS) -> 
 def mapped(file: str, *entries: str, others: Sequence[Defines] = GRAPHS, **options: Any) -> tuple[KernelEntry, ...]:
     """Entries of a file that is built with every mapping (papers/004, section 5), and for deferred rows.
 
-    Budget: 80 registers, for multi-phase search of wide ids, whose arcs wait in registers; others take 22 to 40.
+    Limit: 80 registers, for multi-phase search with wide ids, which has arcs in registers; others take 22 to 40.
     """
     builds = (*mapping_builds(tuple(MAPPINGS), others), *({**other, "MAPPING": DEFERRED_ROWS} for other in others))
     return plain(file, *entries, builds=builds, **{"registers": 80, **options})
 
 
 def plain(file: str, *entries: str, **options: Any) -> tuple[KernelEntry, ...]:
-    """Entries of one file that differ in their names alone. options : other fields of KernelEntry."""
+    """Entries of one file that differ only in their names. options : other fields of KernelEntry."""
     return tuple(KernelEntry(file, entry, **options) for entry in entries)
 
 
-# Types of a weight, and of the length of a path, which is u64 along integers and double along floats.
+# Types of a weight. The length of a path is u64 for integers and double for floats.
 WEIGHTS = ("u32", "float", "double")
 # Types of a cell of a matrix.
 CELLS = ("i32", "i64", "double")
-# Layouts of one's own places, which are u64.
+# Layouts with their own positions, which are u64.
 PLACED = ("LAYOUT_LISTS", "LAYOUT_ELL")
 # The load balancing of workfront sweep by merge path, of near-far and of delta-stepping, and that of BFS-4K.
 USUAL, BY_DEGREE = "two-phase", "dynamic-warps"
@@ -115,15 +114,15 @@ ENTRIES: tuple[KernelEntry, ...] = (
     # Frontiers and their load balancing.
     *plain("frontier.cu", "frontier_degrees", "partition_rows", "arcs_of_queue", "words_of_queue", "queue_of_words",
            "queue_of_value", "admit_seeds", builds=GRAPHS),
-    # BFS, all levels in one launch. One block a multiprocessor, of as many threads as registers let it have: 1,024 of
-    # 64, and fewer with wide offsets and on sm_100; the bounds of the launch keep them to it.
+    # BFS, all levels in one launch. One block a multiprocessor, with the number of threads that the registers allow:
+    # 1,024 with 64 registers, fewer with wide offsets and on sm_100; __launch_bounds__ limits the registers.
     *plain("bfs_whole.cu", "whole_search", block=512, registers=112, builds=GRAPHS, cooperative=True),
-    # BFS, level by level. One block a multiprocessor: about half of the registers that its threads may have.
+    # BFS, level by level. One block a multiprocessor, with about half of the possible registers.
     *plain("bfs_persistent.cu", "persistent_levels", block=512, registers=72, builds=GRAPHS, cooperative=True),
     *plain("bfs_bitmaps.cu", "bottom_up_words", registers=64, builds=GRAPHS),
     *plain("bfs_bitmaps.cu", "isolated_words", "start_search", "visited_words", builds=GRAPHS),
     *mapped("bfs_top_down.cu", "top_down_bits", "reach_words", "mark_words"),
-    # Arcs that are paged.
+    # Paged arcs.
     *plain("paging.cu", "page_activity", registers=48, builds=GRAPHS),
     *plain("paging.cu", "rows_of_range", "read_sectors", builds=GRAPHS),
     # Many sources, spreads and labels.
@@ -140,7 +139,7 @@ ENTRIES: tuple[KernelEntry, ...] = (
            "describe_components", "first_in_component", registers=40, builds=mapping_builds([LABEL_MAPPING])),
     *plain("rows.cu", "steep_arcs", registers=40, builds=GRAPHS),
     *plain("rows.cu", "walk_down", "largest_degree", "mark_degree", "put_isolated", builds=GRAPHS),
-    # Columns, and the bounds that the exact methods keep in them.
+    # Columns, and the bounds of exact methods.
     *plain("columns.cu", "column_bits", "column_best", "column_first", "column_reached", "column_count",
            "column_histogram", "column_gather", "column_put", "column_fill_where", "column_recode",
            "column_recode_reached", "select_counts", "select_vertices", "scan_totals_of_parts", "scan_parts"),
@@ -179,7 +178,7 @@ ENTRIES: tuple[KernelEntry, ...] = (
     *plain("paths/layouts.cu", "pair_arcs", "copy_weights", "count_heads", "offsets_of_sums", "turn_arcs",
            "fill_matrix",
            builds=_MATRICES),
-    # Between all pairs: cells wait in registers, 16 of each thread.
+    # Between all pairs: 16 cells a thread in registers.
     *plain("paths/floyd_warshall.cu", "floyd_warshall_step", "floyd_warshall_diagonal", "floyd_warshall_cross",
            "floyd_warshall_rest", builds=_TILED, registers=128),
     *plain("paths/floyd_warshall_single.cu", "floyd_warshall_single", builds=_TILED, registers=128, cooperative=True),
@@ -190,7 +189,7 @@ ENTRIES: tuple[KernelEntry, ...] = (
 
 @cache
 def find_entry(file: str, entry: str) -> KernelEntry:
-    """The registered entry of that name. Raises KeyError if there is none."""
+    """The registered entry of this name. Raises KeyError for an unknown one."""
     for known in ENTRIES:
         if (known.file, known.entry) == (file, entry):
             return known

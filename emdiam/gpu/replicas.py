@@ -1,10 +1,10 @@
-"""Multi-source BFS shared by several devices that each hold the whole graph.
+"""Multi-source BFS shared by several devices with copies of the whole graph.
 
-Batches of sources are handed out as devices come free, one thread a device; the caller's is that of the first. Where
-there are fewer batches than devices, batches are cut, by whole words of 64 sources, unless they stop at targets: when a
-batch stops then depends on all of its sources. So results do not depend on the number of devices. Columns belong to the
-first device; distances that another has computed come through the host, in pieces.
-Device memory, beside the first: the graph, a MultiSource, and 4 bytes a vertex and source of a batch with columns.
+A free device takes the next batch of sources, with one thread a device; the calling thread serves the first device. If
+there are fewer batches than devices, batches are divided into whole words of 64 sources, except batches with targets:
+their end depends on all sources. So results do not depend on the number of devices. Columns are on the first device;
+distances of other devices are copied through the host, in pieces.
+Memory of each further device: the graph, a MultiSource, and 4 bytes a vertex and source of a batch with columns.
 Source: Then et al., PVLDB 2014 (MS-BFS), section 5.2: batches are independent.
 """
 
@@ -23,16 +23,15 @@ from .kernel_file import UNREACHED
 from .multi_source import WORD_BITS, MultiSource, WholeBatch, WideBatch
 
 _PIECE = 1 << 20
-# Called after each batch with its levels, and when it began (time.perf_counter).
+# Called after each batch with its number of levels and its start (time.perf_counter).
 Ended = Callable[[int, float], None]
 Columns = Sequence[DeviceArray] | None
 
 
 class Replicas:
-    """One graph on some devices. graphs : each device with its graph, the first one's first; all are the same.
+    """One graph on several devices. graphs : the devices with their copies of the graph.
 
-    Buffers are made on a device with its first batch, of a WholeBatch, of a MultiSource where arcs are paged, or of a
-    WideBatch.
+    A device gets its buffers with its first batch: of a WholeBatch, of a MultiSource for paged arcs, or of a WideBatch.
     """
 
     def __init__(self, graphs: Sequence[tuple[Device, DeviceGraph]]) -> None:
@@ -44,21 +43,21 @@ class Replicas:
         return len(self._graphs)
 
     def arcs_scanned(self) -> int:
-        """Arcs that traversals of these graphs have looked at so far."""
+        """The number of arcs scanned by traversals of these graphs so far."""
         return sum(graph.scanned.arcs for _, graph in self._graphs)
 
     def eccentricities(self, sources: np.ndarray, targets: np.ndarray | None, columns: Columns, batch: int,
                        ended: Ended) -> np.ndarray:
         """Eccentricities of the sources (int64[k], any number) in their components, int32[k].
 
-        batch : most sources at a time, at most 512. targets, columns : as for MultiSource.run, the columns on the
-        first device, one uint32[n] a source. ended : called in this thread, in the order of batches. Raises as
-        MultiSource.run does, and BudgetError if a device has no room; errors end the work of all devices.
+        batch : largest number of sources at a time, at most 512. targets, columns : as in MultiSource.run, the columns
+        on the first device, uint32[n] a source. ended : called in this thread, in the order of batches. Raises as
+        MultiSource.run does, and BudgetError if device memory is too small; an error ends the work of all devices.
         """
         return self._share(_Job(self, sources, targets, columns, batch), ended)
 
     def wide_eccentricities(self, sources: np.ndarray, bits: int, ended: Ended) -> np.ndarray:
-        """The same by wide batches of at most `bits` sources, of a graph that is resident."""
+        """As eccentricities, by wide batches of at most `bits` sources, on a resident graph."""
         return self._share(_Job(self, sources, None, None, bits, wide=True), ended)
 
     def _share(self, job: _Job, ended: Ended) -> np.ndarray:
@@ -75,14 +74,14 @@ class Replicas:
         return job.result
 
     def run_wide_on(self, place: int, sources: np.ndarray) -> np.ndarray:
-        """One wide batch on the device of that place; for one thread a device."""
+        """One wide batch on device number `place`; one thread a device."""
         search = self._wide[place]
         if search is None:
             search = self._wide[place] = WideBatch(*self._graphs[place])
         return search.run(sources)
 
     def run_on(self, place: int, sources: np.ndarray, targets: np.ndarray | None, columns: Columns) -> np.ndarray:
-        """One batch on the device of that place; for one thread a device."""
+        """One batch on device number `place`; one thread a device."""
         (device, graph), search = self._graphs[place], self._searches[place]
         if search is None:
             search = self._searches[place] = (WholeBatch if graph.resident else MultiSource)(device, graph)
@@ -100,7 +99,7 @@ class Replicas:
 
 
 class _Job:
-    """One call: which parts of the sources are taken, and which batches are done."""
+    """The state of a call: taken parts of the sources, and completed batches."""
 
     def __init__(self, replicas: Replicas, sources: np.ndarray, targets: np.ndarray | None, columns: Columns,
                  batch: int, wide: bool = False) -> None:
