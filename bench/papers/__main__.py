@@ -9,6 +9,7 @@ import statistics
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 from emdiam import __version__
 from emdiam.errors import InputError
@@ -71,16 +72,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         cache = Cache(given.cache, given.data)
         setting = Setting(given.scale, limit, given.threads, cache, Programs(given.programs, cache.folder / "foreign"),
                           kept, given.real, given.recorded, given.vertices)
-        page = module.run(setting, tuple(given.graph))
+        made = _made(module, setting, given, kept)
     except InputError as error:
         print(f"Error: {error}", file=sys.stderr)
         return error.exit_code
-    size = "" if given.vertices is None else f" --vertices {given.vertices}"
-    command = f"python -m bench.papers {given.paper} --scale {given.scale}{size}"
-    made = with_facts(page, command, given.threads, kept)
     for file in write(made, f"python -m bench.papers {given.paper}", given.out, given.html):
         print(file)
     return 0
+
+
+def _made(module: ModuleType, setting: Setting, given: argparse.Namespace, kept: Kept) -> Page:
+    """The page with its facts. Raises InputError, with the names of cells, where it cannot do without what is not
+    measured."""
+    size = "" if given.vertices is None else f" --vertices {given.vertices}"
+    command = f"python -m bench.papers {given.paper} --scale {given.scale}{size}"
+    try:
+        return with_facts(module.run(setting, tuple(given.graph)), command, given.threads, kept)
+    except (KeyError, IndexError, TypeError):
+        if not kept.missing:
+            raise
+        raise InputError(f"cells are not measured: {named(kept.missing)}", path=given.resume,
+                         remedy="measure them: without --kept") from None
+
+
+def named(cells: Sequence[str], most: int = 20) -> str:
+    """Their names, of many the first ones and how many more."""
+    more = f"; and {len(cells) - most} more" if len(cells) > most else ""
+    return "; ".join(cells[:most]) + more
 
 
 def with_facts(page: Page, command: str, threads: int, kept: Kept) -> Page:
@@ -103,6 +121,8 @@ def with_facts(page: Page, command: str, threads: int, kept: Kept) -> Page:
                       " quiet (0.15 at most). Seconds of the others are those of a loaded machine; counts are not"
                       " touched."))
         facts.append(("cells", f"{len(lines)}, which took {sum(line['seconds'] for line in lines):,.0f} s in all"))
+    if kept.missing:
+        facts.append(("not measured", named(kept.missing)))
     facts += [("command", f"{command}, {threads} threads"),
               ("date", str(kept.sessions[-1]["at"])[:10])]
     return Page(page.name, page.title, page.intro, [*facts, *page.facts], page.sections)

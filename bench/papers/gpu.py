@@ -18,10 +18,12 @@ def recorded(folder: Path, title: str, *parts: str) -> Section:
     """A section with the tables of these parts, from gpu/gpu.json in the folder; a sentence where it has none."""
     file = folder / "gpu" / "gpu.json"
     kept = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"parts": {}}
-    if not kept["parts"].keys() & set(parts):
+    missing = [part for part in parts if not kept["parts"].get(part, {}).get("rows")]
+    if len(missing) == len(parts):
         return Section(title, [], [ABSENT.format(parts=",".join(parts), minutes=_MINUTES)])
     tables: list[Table | Figure] = [
         Table(one.title, list(one.header), [[str(cell) for cell in row] for row in one.rows])
-        for part in parts if part in kept["parts"] for one in SECTIONS[part][1](kept["parts"][part]["rows"])]
+        for part in parts if part not in missing for one in SECTIONS[part][1](kept["parts"][part]["rows"])]
+    left = [f"Without: {', '.join(missing)}; `python -m bench.gpu --only {','.join(missing)}` measures them."]
     return Section(title, tables, [f"By `python -m bench.gpu` on {kept.get('device', 'a GPU')},"
-                                   f" {kept.get('started', '')}."])
+                                   f" {kept.get('started', '')}.", *left[:len(missing)]])

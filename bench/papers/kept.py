@@ -27,7 +27,7 @@ class Kept:
 
     folder : made if absent; None: nothing is kept on disk. run : what all cells belong to, the same at every start.
     tell : called with a line for every cell that is measured. measure : whether cells that are not there are measured,
-    or {"failure": "not measured yet"}. Raises InputError for a folder of another run.
+    or {"failure": "not measured yet"}, and named in `missing`. Raises InputError for a folder of another run.
     """
 
     def __init__(self, folder: Path | None, run: dict[str, Any], tell: Callable[[str], None] = lambda _: None,
@@ -35,6 +35,7 @@ class Kept:
         self._file = None if folder is None else folder / FILE
         self._cells: dict[str, dict[str, Any]] = {}
         self.sessions: list[dict[str, Any]] = []
+        self.missing: list[str] = []
         self._tell, self._measure = tell, measure
         if self._file is not None:
             self._file.parent.mkdir(parents=True, exist_ok=True)
@@ -80,6 +81,8 @@ class Kept:
         if known is not None and AGAIN not in known["found"]:
             return dict(known["found"])
         if not self._measure:
+            if known is None:
+                self.missing.append(_words(key))
             return {FAILURE: "not measured yet"} if known is None else dict(known["found"])
         watch, begin = ForeignWatch(), time.perf_counter()
         try:
@@ -90,12 +93,16 @@ class Kept:
                 "foreign_cores": round(watch.cores, 3), "at": _now()}
         self._cells[_name(key)] = line
         self._append(line)
-        self._tell(f"{' '.join(str(value) for value in key.values())}: {line['seconds']:.1f} s")
+        self._tell(f"{_words(key)}: {line['seconds']:.1f} s")
         return found
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """All cells with what was kept of them."""
         yield from self._cells.values()
+
+
+def _words(key: dict[str, Any]) -> str:
+    return " ".join(str(value) for value in key.values())
 
 
 def _name(key: dict[str, Any]) -> str:

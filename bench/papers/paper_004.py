@@ -79,7 +79,8 @@ def run(setting: Setting, names: tuple[str, ...] = ()) -> Page:
                                                                     _figure_7(rows)], [_SSSP]),
         Section("Figure 8: all pairs", [_pairs_table(pairs)], [_APSP]),
         Section("Figures 12 to 15: load balancing", [_regimes(rows)], [_BALANCING]),
-        recorded(setting.recorded, "On a GPU: Figures 5 and 12 to 15", "variants", "regimes", "weighted"),
+        recorded(setting.recorded, "On a GPU: Figures 5 and 12 to 15", "persistent", "variants", "regimes",
+                 "weighted"),
     ])
 
 

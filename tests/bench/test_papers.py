@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from bench.cache import Cache
+from bench.machine import facts
 from bench.papers import paper_002, published_001, published_002
-from bench.papers.__main__ import PAPERS, main
+from bench.papers.__main__ import PAPERS, main, named, with_facts
 from bench.papers.cases import SAME, STAND_IN, Case, chosen, fetched
 from bench.papers.gpu import recorded
 from bench.papers.html import html
@@ -214,6 +215,25 @@ def test_recorded_runs_and_their_growth(tmp_path: Path) -> None:
 def test_without_a_gpu_a_sentence_says_so(tmp_path: Path) -> None:
     section = recorded(tmp_path, "On a GPU", "dal", "regimes")
     assert section.parts == [] and "--only dal,regimes" in section.text[0]
+
+
+def test_parts_of_a_gpu_that_are_not_kept_are_named() -> None:
+    section = recorded(Path("bench/results"), "On a GPU", "exact", "nosuch")
+    assert section.parts and "--only nosuch` measures" in section.text[1]
+    assert len(recorded(Path("bench/results"), "On a GPU", "exact").text) == 1
+
+
+def test_cells_that_are_not_kept_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the page cannot do without them, and on the page where it can."""
+    words = ["--scale", "tiny", "--resume", str(tmp_path), "--out", str(tmp_path), "--html", str(tmp_path)]
+    for paper in PAPERS:
+        assert main([paper, "--kept", *words, "--cache", str(tmp_path / paper)]) == 2
+        assert "cells are not measured: " + paper in capsys.readouterr().err
+    kept = Kept(None, RUN, measure=False)
+    kept.sessions.append({"machine": facts(), "at": "2026-01-01"})
+    assert "failure" in kept.cell(unmeasured, graph="a", run="x")
+    assert ("not measured", "a x") in with_facts(page(), "python -m x", 1, kept).facts
+    assert named([str(i) for i in range(30)]).endswith("; 19; and 10 more")
 
 
 PATH = [[1], [0, 2], [1, 3], [2]]

@@ -51,9 +51,8 @@ ENTRY(256) largest_bounds(const DISTANCE* lower, const DISTANCE* upper, const u8
     atomicMax(largest + 1, high);
 }
 
-// UPDATE_CANDIDATES_KERNEL, with the parentheses that the printed condition lacks: a candidate is dropped if
-// its bounds meet, or if its upper bound is at most the largest lower one and twice its lower bound at least
-// the largest upper one. largest: of largest_bounds. counts: u64[2], raised by the number of candidates that
+// UPDATE_CANDIDATES_KERNEL: a candidate is dropped if its bounds meet, or if its upper bound is at most the largest lower
+// one and twice its lower bound at least the largest upper one. largest: of largest_bounds. counts: u64[2], raised by the number of candidates that
 // stay, and of candidates dropped because their bounds meet.
 ENTRY(256) update_candidates(const DISTANCE* lower, const DISTANCE* upper, u64 n, const u32* largest, u8* candidates,
                              u64* counts) {
