@@ -120,7 +120,7 @@ class _Job:
         self._begin = time.perf_counter()
 
     def work(self, place: int, ended: Ended | None = None) -> None:
-        """Take parts until there are none, on the device of that place. ended : called for batches that are done.
+        """Take parts until none remain, on device number `place`. ended : called for completed batches.
 
         After an error, which is raised here, no device takes another part.
         """
@@ -137,7 +137,7 @@ class _Job:
             raise
 
     def _run(self, place: int, part: slice) -> np.ndarray:
-        """One part on the device of that place."""
+        """One part on device number `place`."""
         if self._is_wide:
             return self._replicas.run_wide_on(place, self._sources[part])
         columns = None if self._columns is None else self._columns[part]
@@ -148,7 +148,7 @@ class _Job:
             return None if self._stopped else next(self._waiting, None)
 
     def count(self, ended: Ended) -> None:
-        """Report the batches that are done, in their order, as far as they are."""
+        """Report completed batches, in their order."""
         while self._counted < len(self._batches) and self._open[self._counted] == 0:
             now = time.perf_counter()
             ended(int(self.result[self._batches[self._counted]].max()) + 1, self._begin)

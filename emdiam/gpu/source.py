@@ -1,14 +1,12 @@
-"""Kernel files as one text: every #include of a file of the package replaced by that file.
+"""The text of a kernel file with all #includes of package files expanded, and precompiled kernels (cubins).
 
-All compilers get this text: nvrtc through CuPy, nvcc in the compile test, g++ in the tests on the CPU. So a
-compiled kernel can be kept by the text it was made of; a compiler that looks up headers itself would give
-back an old kernel after a change of a header.
+All compilers get this text: NVRTC through CuPy, nvcc in the compile test, g++ in the tests on the CPU. So a compiled
+kernel can be cached by its text; a cache by file would return an old kernel after a change of a header.
 
-Kernels that were compiled before are cubins. One is a file cubins/sm_NN/DIGEST.cubin, where the digest is of the text
-of the kernel file with all that it includes, of its macros and of the compiler's options. One that was made of
-another text has another name, so it is not found, and the run compiles by NVRTC as it would without.
-scripts/make_cubins.py makes them; a tree has none by itself. A device loads cubins of its own major version, and of
-no later minor one (CUDA C++ Programming Guide, binary compatibility).
+A cubin is a file cubins/sm_NN/DIGEST.cubin. The digest covers the expanded text, the macros and the compiler's options.
+A cubin of another text has another name, so it is not found, and NVRTC compiles at run time. scripts/make_cubins.py
+makes cubins; the source tree has none. A device loads cubins of its own major version, and of no later minor version
+(CUDA C++ Programming Guide, binary compatibility).
 """
 
 from __future__ import annotations
@@ -28,11 +26,11 @@ Defines = Mapping[str, Define]
 
 
 def kernel_source(file: str | Path) -> str:
-    """The text of a kernel file with all files of the package in their places, each once.
+    """The text of a kernel file with all included files of the package, each once.
 
-    file : a name in emdiam/gpu/kernels, or a path. Includes are looked up beside the file that has them,
-    then in emdiam/gpu/kernels; one that is in neither is left to the compiler. #line directives keep
-    messages of compilers pointing at the real lines. Raises InputError for a file that is not there.
+    file : a name in emdiam/gpu/kernels, or a path. Includes are searched beside the including file, then in
+    emdiam/gpu/kernels; others are left to the compiler. #line directives keep compiler messages pointing at the real
+    lines. Raises InputError for a missing file.
     """
     path = KERNELS / file
     if not path.is_file():
@@ -41,7 +39,7 @@ def kernel_source(file: str | Path) -> str:
 
 
 def _lines(path: Path, seen: set[Path]) -> list[str]:
-    """Lines of a file, its includes expanded; files in `seen` are there already."""
+    """The lines of a file with expanded includes; skips files in `seen`."""
     seen.add(path.resolve())
     lines = [f'#line 1 "{path.name}"']
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -57,7 +55,7 @@ def _lines(path: Path, seen: set[Path]) -> list[str]:
 
 
 def _included(name: str, path: Path) -> Path | None:
-    """The file that `path` means by an include of `name`, or None."""
+    """The file of an include of `name` in `path`, or None."""
     return next((file for file in (path.parent / name, KERNELS / name) if file.is_file()), None)
 
 
@@ -69,13 +67,13 @@ def define_options(defines: Defines) -> tuple[str, ...]:
 FOLDER = Path(__file__).parent / "cubins"
 # Compute capability times ten: A100, H100 and H200, B200.
 ARCHITECTURES = (80, 90, 100)
-# What is the same for all kernels. CuPy adds the second to what it compiles.
+# Options for all kernels. CuPy adds -ftz=true itself.
 OPTIONS = ("-std=c++17",)
 NVCC_OPTIONS = (*OPTIONS, "-ftz=true", "-cubin")
 
 
 def cubin_path(folder: Path, architecture: int, source: str, options: tuple[str, ...]) -> Path:
-    """Where the cubin of this text stands, or would stand. options : of its macros, in order (define_options)."""
+    """The path of the cubin of this text, which may not exist. options : of its macros, in order (define_options)."""
     text = "\0".join((*NVCC_OPTIONS, *options, source))
     return folder / f"sm_{architecture}" / f"{sha256(text.encode()).hexdigest()}.cubin"
 

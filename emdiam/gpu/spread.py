@@ -1,13 +1,13 @@
-"""Spread on a device: bound[v] = min over seeds of (value + d(v, seed)), grown only while below a limit.
+"""Spread on a device: bound[v] = min over seeds of (value + d(v, seed)), for values up to a limit.
 
-Spreader is the host's loop around spread.cu, for arcs that are paged. Values are processed in increasing order, a
-launch over the arcs of a queue for each; the host reads one small array a value. Pruning at a vertex that already has
-as small a bound is right as long as every earlier spread on the column ran to the same limit, or was extended to it.
-Work: O(n + m) for each spread. Bytes a vertex: two queues and the sums of the mapping.
-Source: F-Diam, Algorithm 5, section 4.5; see also traverse/spread.py, the same on the CPU.
+Spreader is the host code of spread.cu, for paged arcs. It processes values in increasing order, with a launch over the
+arcs of a queue for each; the host reads one small array a value. Pruning at a vertex with a bound as small is correct
+if every earlier spread on the column ran to the same limit, or was extended to it. Work: O(n + m) a spread. Bytes a
+vertex: two queues and the sums of the mapping. Source: F-Diam, Algorithm 5, section 4.5; see also traverse/spread.py,
+the same on the CPU.
 
-WholeSpread does the same in one launch (spread_whole.cu) on a graph that is on the device: the seeds go to it, one
-cooperative launch gives all values, and the number of vertices lowered comes back. Bytes a vertex: two queues.
+WholeSpread does the same in one launch (spread_whole.cu) on a resident graph: a copy of the seeds to the device, one
+cooperative launch for all values, and a copy of the number of lowered vertices to the host. Bytes a vertex: two queues.
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ from .kernel_file import UNREACHED, KernelFile, zeros
 
 
 class Spreader:
-    """Spreads on columns of one graph; buffers are kept between them.
+    """Spreads on columns of one graph, with reused buffers.
 
-    mapping (None: the usual one), block : as for FrontierLauncher. Columns are uint32[n] on the device, all
-    bits set where there is no bound. Raises InputError for a mapping or a block that there cannot be.
-    """
+    mapping (None: the default), block : as in FrontierLauncher. Columns are uint32[n] on the device, all bits set for
+    no bound. Raises InputError for an impossible mapping or block. """
 
     def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None,
                  block: int | None = None) -> None:
@@ -34,16 +33,15 @@ class Spreader:
         self._kernels = self._launcher.kernels("spread.cu", "spread_level")
         self._seeds = KernelFile(device, "frontier.cu", graph.macros, block)
         self._queue, self._following = graph.queues(device)
-        # Vertices of the next queue, and vertices lowered (frontier.cu).
+        # Vertices of the next queue, and lowered vertices (frontier.cu).
         self._counts = device.empty(2, np.uint64)
 
     def spread(self, bound: DeviceArray, seeds: np.ndarray, values: np.ndarray, limit: int) -> int:
-        """bound[v] = min(bound[v], min over seeds of values + d(v, seed)), never writing a bound above `limit`.
-        Returns how many vertices were lowered.
+        """Set bound[v] to min(bound[v], min over seeds of values + d(v, seed)), without writing bounds above `limit`.
+        Returns the number of lowered vertices.
 
-        seeds : int64[k], vertices. values : int64[k], not negative, their bounds. Raises ValueError for seeds,
-        values or columns that do not fit the graph, OverflowError for a limit that does not fit the column.
-        """
+        seeds : int64[k], vertices. values : int64[k], not negative, their bounds. Raises ValueError for seeds, values
+        or columns that do not fit the graph, OverflowError for a limit that does not fit the column. """
         check_bound(self.graph, bound, limit)
         due, of_value = seeds_by_value(self.graph, seeds, values, limit)
         known, begins = np.unique(of_value, return_index=True)
@@ -51,8 +49,8 @@ class Spreader:
         return self._grow(bound, dict(zip(known.tolist(), parts, strict=False)), 0, limit, size=0)
 
     def extend(self, bound: DeviceArray, old: int, new: int) -> int:
-        """The spread whose seeds are all vertices with bound exactly `old`, to the limit `new`. Returns how many
-        vertices were lowered. Raises as `spread` does."""
+        """A spread from all vertices with bound exactly `old`, to the limit `new`. Returns the number of lowered
+        vertices. Raises as `spread` does."""
         check_bound(self.graph, bound, new)
         n = self.graph.n_vertices
         if not 0 <= old < new or n == 0:
@@ -62,20 +60,20 @@ class Spreader:
         return self._grow(bound, {}, old + 1, new, self._end_level()[0])
 
     def _end_level(self) -> tuple[int, int]:
-        """Make what was reached the queue; how many vertices that is, and how many of them were lowered."""
+        """Make the reached vertices the queue; return their number, and the number of lowered ones."""
         self._queue, self._following = self._following, self._queue
         size, lowered = (int(count) for count in self.device.to_host(self._counts))
         return size, lowered
 
     def _grow(self, bound: DeviceArray, due: dict[int, np.ndarray], value: int, limit: int, size: int) -> int:
-        """Give bounds of `value` and above, to `limit`, and count the vertices lowered. The first `size` of the
-        queue have the bound value - 1; due : seeds by their values, ascending."""
+        """Set bounds from `value` to `limit`, and count the lowered vertices. The first `size` vertices of the queue
+        have the bound value - 1; due : seeds by their values, ascending."""
         total = 0
         while value <= limit and (size or due):
             if not size:
                 value = next(iter(due))
             self.device.fill(self._counts, 0)
-            # Seeds go first: what has the bound already is not reached again by arcs.
+            # Seeds come first, so that arcs do not reach them again with the same bound.
             seeds = due.pop(value, None)
             if seeds is not None:
                 self._seeds.launch("admit_seeds", len(seeds), self.device.array(seeds), len(seeds), bound,
@@ -90,7 +88,7 @@ class Spreader:
 
 
 def check_bound(graph: DeviceGraph, bound: DeviceArray, limit: int) -> None:
-    """Raise what `Spreader.spread` promises for a column or a limit that it does not take."""
+    """Raise the errors of `Spreader.spread` for an invalid column or limit."""
     if bound.dtype != np.uint32 or bound.size != graph.n_vertices:
         raise ValueError(f"a bound of {graph.n_vertices} vertices is uint32, one for each")
     if limit >= UNREACHED:
@@ -99,8 +97,8 @@ def check_bound(graph: DeviceGraph, bound: DeviceArray, limit: int) -> None:
 
 def seeds_by_value(graph: DeviceGraph, seeds: np.ndarray, values: np.ndarray,
                    limit: int) -> tuple[np.ndarray, np.ndarray]:
-    """Seeds and their values up to `limit`, int64[k] each, by value and vertex, none twice. Raises ValueError for
-    those that `Spreader.spread` does not take."""
+    """Seeds and their values up to `limit`, int64[k] each, sorted by value and vertex, without duplicates. Raises
+    ValueError for seeds that are invalid for `Spreader.spread`."""
     seeds, values = np.asarray(seeds, np.int64), np.asarray(values, np.int64)
     if len(seeds) != len(values) or (len(values) and int(values.min()) < 0):
         raise ValueError("each seed needs a value, 0 or more")
@@ -115,10 +113,10 @@ _COUNTS = 6
 
 
 class WholeSpread:
-    """Spreads on columns of one graph; buffers are kept between them.
+    """Spreads on columns of one resident graph, with reused buffers.
 
-    block : threads of a block, a multiple of 32 up to 256, which None is. wide_row : rows of more arcs are visited by
-    the whole grid.
+    block : threads of a block, a multiple of 32 up to 256 (None: 256). wide_row : the whole grid shares rows of more
+    arcs.
     """
 
     def __init__(self, device: Device, graph: DeviceGraph, block: int | None = None, wide_row: int = WIDE_ROW) -> None:
@@ -140,8 +138,8 @@ class WholeSpread:
         return self._grow(bound, None, old + 1, new) if 0 <= old < new and bound.size else 0
 
     def _grow(self, bound: DeviceArray, due: np.ndarray | None, value: int, limit: int) -> int:
-        """Give bounds of `value` to `limit`. due : uint64[2, k], seeds and their values; None: what has the bound
-        value - 1 grows."""
+        """Set bounds from `value` to `limit`. due : uint64[2, k], seeds and their values; None: grow from vertices with
+        the bound value - 1."""
         device, graph, n = self.device, self._graph, self._graph.n_vertices
         k = 0 if due is None else due.shape[1]
         given = self._counts if due is None else device.array(due.ravel())

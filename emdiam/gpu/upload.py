@@ -1,6 +1,6 @@
-"""The graph of an engine on a device, resident or paged, as the plan of the device's memory says; or rows of a range.
+"""Copies the graph of an engine to a device, resident or paged by the plan of device memory; or the rows of a range.
 
-A resident graph comes block by block, so that the host never holds it whole.
+A resident graph is copied block by block, so that the host never has all of it in memory.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _BLOCKS_AT_ONCE = 64
 
 
 def upload(device: Device, core: Core, tick: Tick) -> DeviceGraph:
-    """The rows of the span of `core` on the device; ids stay those of the whole graph, and rows are numbered from the
-    first of the span. Reads every block of them that is not in the arena once.
+    """The rows of the span of `core` on the device, with ids of the whole graph, and rows numbered from the first of
+    the span. Reads each block that is not in the arena once.
 
-    tick : called between pieces. Raises BudgetError for lack of room, StoreError for a damaged block.
+    tick : called between pieces. Raises BudgetError if memory is too small, StoreError for a damaged block.
     """
     pager, items, (begin, end) = core.pager, 1 << core.table.shift, core.table.arcs_between(*core.span)
     offsets = upload_offsets(device, core)
@@ -46,8 +46,7 @@ def upload(device: Device, core: Core, tick: Tick) -> DeviceGraph:
 
 
 def upload_offsets(device: Device, core: Core) -> DeviceArray:
-    """The compact offsets of the host for the rows of the span, spelt out: offsets_dtype[rows + 1] on the device, from
-    0 on."""
+    """The offsets of the rows of the span as plain numbers from 0 on: offsets_dtype[rows + 1] on the device."""
     (first, stop), (base, end) = core.span, core.table.arcs_between(*core.span)
     n, dtype = stop - first + 1, offsets_dtype(end - base, core.pager.arena.ids.itemsize)
     offsets = device.empty(n, dtype)
@@ -61,14 +60,14 @@ def upload_offsets(device: Device, core: Core) -> DeviceArray:
 
 
 def open_graph(core: Core, setting: OnDevice, plan: VramPlan, tick: Tick) -> DeviceGraph:
-    """The graph of `core` on the first device of the setting. Raises BudgetError for lack of room, StoreError for a
-    damaged block. Close it."""
+    """The graph of `core` on the first device of the setting; the caller closes it. Raises BudgetError if memory is too
+    small, StoreError for a damaged block."""
     device = setting.device
     if plan.resident:
         graph = upload(device, core, tick)
         device.synchronize()
         return graph
-    # The arena is where pages come from: two must fit, one on its way and one that is read.
+    # Pages are copied from the arena: two must fit, one being copied and one being read.
     shift = plan.page_shift
     while shift and core.pager.arena.n_slots < min(2 << shift, core.table.n_blocks):
         shift -= 1

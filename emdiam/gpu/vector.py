@@ -1,9 +1,9 @@
-"""A vector of numbers on a device and what can be asked of it: the host's side of columns.cu.
+"""A vector of numbers on a device with its verbs: the host code of columns.cu.
 
-uint32[n]; the value with all bits set (UNREACHED) means unreached. What the verbs mean is said by traverse/columns.py,
-whose Column is the same on the CPU; unlike there, values that are handed out keep the sentinel. DeviceColumn
-(device_column.py) is a Column over it; here stands what needs no kernels of the CPU.
-Work: O(n) each, one or two passes; take and put: O(k). Numbers are read back once a call.
+uint32[n]; the value with all bits set (UNREACHED) means unreached. traverse/columns.py defines the verbs; its Column is
+the same on the CPU, but here returned values keep the sentinel. DeviceColumn (device_column.py) is a Column over it;
+this module needs no kernels of the CPU.
+Work: O(n) each, one or two passes; take and put: O(k). The host reads once a call.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .kernel_file import UNREACHED, ExclusiveSums, KernelFile, zeros
 
 # Numbers of columns.cu.
 PREDICATES: Mapping[str, int] = MappingProxyType({"==": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5})
-# Of reached values alone, which no column in RAM offers.
+# A predicate on reached values only, which columns in RAM do not have.
 REACHED_ABOVE, _CODES = "reached >", {**PREDICATES, "reached >": 6}
 # Vertices of a thread in a tile (ITEMS_OF_THREAD of columns.cu).
 SELECT_ITEMS = 8
@@ -27,7 +27,7 @@ NO_VERTEX = int(np.iinfo(np.uint64).max)
 
 
 def _compared(predicate: str, value: int) -> tuple[np.uint32, np.uint32] | bool:
-    """A comparison for a kernel; or its result, if the number is no uint32."""
+    """A comparison for a kernel; or its constant result, if the number is no uint32."""
     code = _CODES[predicate]
     if 0 <= value <= UNREACHED:
         return np.uint32(code), np.uint32(value)
@@ -44,7 +44,7 @@ class DeviceVector:
         self._kernels = KernelFile(device, "columns.cu")
 
     def _run(self, entry: str, *args: Any) -> None:
-        """Run an entry on about a thread an item."""
+        """Run an entry with about one thread an item."""
         self._kernels.launch(entry, self.array.size, self.array, self.array.size, *args)
 
     def _sum(self, entry: str, *args: Any) -> int:
@@ -54,11 +54,11 @@ class DeviceVector:
         return int(self.device.to_host(total)[0])
 
     def listed(self, values: Sequence[int]) -> tuple[DeviceArray, int]:
-        """Values uint32[k] on the device, and k. Raises OverflowError for one that is no uint32."""
+        """Values uint32[k] on the device, and k. Raises OverflowError for a value that is no uint32."""
         return self.device.array(np.array([*values, 0], np.uint32)), len(values)
 
     def _ids(self, ids: np.ndarray | Sequence[int]) -> tuple[DeviceArray, int]:
-        """Vertices uint64[k] on the device, and k. Raises IndexError for one that there is not."""
+        """Vertices uint64[k] on the device, and k. Raises IndexError for an invalid vertex."""
         wanted, n = np.asarray(ids, np.int64), self.array.size
         if len(wanted) and (int(wanted.min()) < 0 or int(wanted.max()) >= n):
             raise IndexError(f"a column of {n} vertices has no vertex {int(wanted.min())} to {int(wanted.max())}")
@@ -67,7 +67,7 @@ class DeviceVector:
 
     # -- reading --------------------------------------------------------------------------------
     def take(self, ids: np.ndarray | Sequence[int]) -> np.ndarray:
-        """Values of vertices `ids`, uint32[k], sentinel included. IndexError for a vertex that there is not."""
+        """Values of vertices `ids`, uint32[k], with sentinels. Raises IndexError for an invalid vertex."""
         taken = self.device.empty(max(1, len(ids)), np.uint32)
         self._kernels.launch("column_gather", len(ids), self.array, *self._ids(ids), taken)
         return self.device.to_host(taken)[: len(ids)]
@@ -77,7 +77,7 @@ class DeviceVector:
         return self._bits("!=", UNREACHED)
 
     def _bits(self, predicate: str, value: int) -> DeviceArray:
-        """Bitmap of the vertices that compare so with a uint32."""
+        """Bitmap of the vertices whose values fulfil the comparison with a uint32."""
         n = self.array.size
         bits = self.device.empty(max(1, -(-n // 64)), np.uint64)
         self._kernels.launch("column_bits", -(-n // 64) * self.device.warp, self.array, n,
@@ -89,16 +89,17 @@ class DeviceVector:
         return self.device.to_host(self.reached_bits()) if self.array.size else np.empty(0, np.uint64)
 
     def above_bitmap(self, limit: int) -> np.ndarray:
-        """Bitmap of the reached vertices of a value above `limit`, a uint32, on the host, uint64[ceil(n/64)]."""
+        """Bitmap of the reached vertices with values above `limit`, a uint32, on the host, uint64[ceil(n/64)]."""
         return self.device.to_host(self._bits(REACHED_ABOVE, limit))[: -(-self.array.size // 64)]
 
     def count(self, value: int) -> int:
-        """How many vertices have exactly this value."""
+        """The number of vertices with exactly this value."""
         return self.count_where("==", value)
 
     def count_where(self, predicate: str, value: int) -> int:
-        """How many vertices compare so ("==", "!=", "<", "<=", ">", ">=") with `value`; the sentinel takes part as
-        the largest value. Of reached ones alone: REACHED_ABOVE. KeyError for another predicate."""
+        """The number of vertices whose values fulfil the predicate ("==", "!=", "<", "<=", ">", ">=") with `value`; the
+        sentinel counts as the largest value. REACHED_ABOVE excludes unreached ones. Raises KeyError for another
+        predicate."""
         compared = _compared(predicate, value)
         if isinstance(compared, bool):
             return self.array.size if compared else 0
@@ -112,29 +113,29 @@ class DeviceVector:
         return rank if largest or rank < 0 else UNREACHED - 1 - rank
 
     def first_with(self, wanted: int | Sequence[int]) -> int:
-        """The smallest vertex whose value is `wanted`, or one of them; -1 if there is none."""
+        """The smallest vertex whose value is `wanted`, or one of `wanted`; -1 without one."""
         first = self.device.array(np.array([NO_VERTEX], np.uint64))
         self._run("column_first", *self.listed([wanted] if isinstance(wanted, int | np.integer) else wanted), first)
         return as_vertex(self.device.to_host(first))
 
     def reached_and_first(self, value: int) -> tuple[int, int]:
-        """How many vertices are reached, and the smallest with this value, or -1."""
+        """The number of reached vertices, and the smallest vertex with this value, or -1."""
         out = zeros(self.device, 2, np.uint64)
         self._run("column_reached", np.uint32(value), out)
         reached, first = (int(number) for number in self.device.to_host(out))
         return reached, NO_VERTEX - first if first else -1
 
     def histogram(self, largest: int | None = None) -> np.ndarray:
-        """Vertices per value, int64[largest + 1], larger values and unreached ones left out. largest : if not given,
-        the largest reached value (0 if there is none). Raises BudgetError if the counts have no room."""
+        """Numbers of vertices by value, int64[largest + 1], without larger values and unreached vertices. largest :
+        default: the largest reached value (0 without one). Raises BudgetError if memory is too small."""
         top = max(0, self.best_value()) if largest is None else min(largest, UNREACHED - 1)
         counts = zeros(self.device, top + 1, np.uint64)
         self._run("column_histogram", top + 1, counts)
         return self.device.to_host(counts).astype(np.int64)
 
     def select(self, predicate: str, value: int, most: int | None = None) -> np.ndarray:
-        """Vertices whose value compares so with `value`, as count_where compares, ascending, int64[k]. At most
-        `most`, the first ones."""
+        """The vertices whose values fulfil the predicate of count_where, ascending, int64[k]; at most the first `most`
+        ones."""
         n, device = self.array.size, self.device
         compared = _compared(predicate, value)
         if isinstance(compared, bool):
@@ -154,38 +155,38 @@ class DeviceVector:
 
     # -- changing -------------------------------------------------------------------------------
     def put(self, ids: np.ndarray | Sequence[int], value: int) -> None:
-        """Set the values of vertices `ids`. IndexError for a vertex that there is not."""
+        """Set the values of vertices `ids`. Raises IndexError for an invalid vertex."""
         self._kernels.launch("column_put", len(ids), self.array, *self._ids(ids), np.uint32(value))
 
     def fill_where(self, predicate: str, value: int, new: int) -> int:
-        """Values that compare so with `value` become `new`, as count_where compares. Returns how many changed."""
+        """Replace values that fulfil the predicate of count_where by `new`. Returns the number of changes."""
         compared = _compared(predicate, value)
         if isinstance(compared, bool):
-            # No uint32 says what holds for all; what is at least 0 does, and nothing is below 0.
+            # A constant comparison: all values are >= 0, and none is < 0.
             compared = np.uint32(PREDICATES[">=" if compared else "<"]), np.uint32(0)
         return self._sum("column_fill_where", *compared, np.uint32(new))
 
     def recode(self, old: Sequence[int], new: int, within: Any = None) -> int:
-        """Change every value in `old` to `new`, only at set bits of the bitmap `within` if given (uint64[ceil(n/64)],
-        of the host or the device). Returns how many."""
+        """Change every value in `old` to `new`, at set bits of the bitmap `within` only, if it is not None
+        (uint64[ceil(n/64)], on the host or the device). Returns the number of changes."""
         bits = self.device.array(within) if isinstance(within, np.ndarray) and within.size else within
         any_bits = zeros(self.device, 1, np.uint64) if bits is None else bits
         return self._sum("column_recode", *self.listed(old), np.uint32(new), any_bits, np.uint32(bits is not None))
 
     def recode_where_reached(self, other: Any, old: Sequence[int], new: int) -> int:
-        """Change every value in `old` to `new` where `other` (a vector of this device, or TypeError) is reached.
-        Returns how many."""
+        """Change every value in `old` to `new` at vertices that are reached in `other`, a vector of this device (else
+        raises TypeError). Returns the number of changes."""
         return self._sum("column_recode_reached", on_device(other), *self.listed(old), np.uint32(new))
 
 
 def as_vertex(told: np.ndarray) -> int:
-    """The vertex that a kernel told as uint64[1], -1 where it is NO_VERTEX."""
+    """The vertex that a kernel returned as uint64[1]; -1 for NO_VERTEX."""
     vertex = int(told[0])
     return vertex if vertex != NO_VERTEX else -1
 
 
 def column_addresses(device: Device, n: int, columns: Sequence[DeviceArray] | DeviceArray, k: int) -> np.ndarray:
-    """Where on the device k columns of n vertices begin, uint64[k]. columns : k times uint32[n], or uint32[k * n].
+    """The device addresses of k columns of n vertices, uint64[k]. columns : k vectors uint32[n], or one uint32[k * n].
     Raises ValueError for others."""
     parts, each = (list(columns), 1) if isinstance(columns, Sequence) else ([columns], k)
     if len(parts) * each != k or any(one.dtype != np.uint32 or one.size != n * each for one in parts):
@@ -194,7 +195,7 @@ def column_addresses(device: Device, n: int, columns: Sequence[DeviceArray] | De
 
 
 def on_device(column: object) -> DeviceArray:
-    """The vector of a column that is on a device. Raises TypeError for one in RAM."""
+    """The vector of a column on a device. Raises TypeError for a column in RAM."""
     if not isinstance(column, DeviceVector):
         raise TypeError("this column is in RAM; columns of one engine live in one place")
     return column.array
