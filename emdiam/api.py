@@ -96,6 +96,11 @@ def diameter(graph: Any, **options: Any) -> Result:
     -------
     Result
         `diameter` is None for a disconnected graph; `witness` has the path, in your names of the vertices.
+
+    Examples
+    --------
+    >>> emdiam.diameter([("a", "b"), ("b", "c"), ("c", "d")]).diameter
+    3
     """
     check_keywords("diameter", options)
     return exact(graph, **options)
@@ -115,6 +120,12 @@ def exact(graph: Any, **options: Any) -> Result:
     ------
     NotWritten
         The path or the certificate cannot be written; `result` has the answer.
+
+    Examples
+    --------
+    >>> result = emdiam.exact([(1, 2), (2, 3), (3, 4), (4, 1)])
+    >>> result.diameter, result.exact, len(result.witness.path)
+    (2, True, 3)
     """
     found: Result = _run("exact", graph, options)
     return found
@@ -129,6 +140,12 @@ def approximate(graph: Any, **options: Any) -> Approximation:
     Approximation
         `estimate` is that of the method, and no bound; `lower` and `upper` are proved, over all components.
         With `directed` a DirectedApproximation, with weights too a WeightedArcApproximation.
+
+    Examples
+    --------
+    >>> result = emdiam.approximate([(1, 2), (2, 3), (3, 4)], masters=2)
+    >>> result.lower <= 3 <= result.upper
+    True
     """
     found: Approximation = _run("approx", graph, options)
     return found
@@ -143,6 +160,12 @@ def eccentricities(graph: Any, **options: Any) -> EccentricityResult:
     EccentricityResult
         With `radius`, `diameter`, `center`, `periphery`, `histogram`, and `by_vertex()` if they are kept. With
         `directed` or weights a DirectedEccentricities, WeightedEccentricities or WeightedArcEccentricities.
+
+    Examples
+    --------
+    >>> found = emdiam.eccentricities([("a", "b"), ("b", "c")])
+    >>> found.radius, list(found.center), found.by_vertex()["a"]
+    (1, ['b'], 2)
     """
     found: EccentricityResult = _run("ecc", graph, {"keep": keeps_all(graph), **options})
     return found
@@ -162,6 +185,11 @@ def distances(graph: Any, **options: Any) -> Distances:
     ------
     NotWritten
         `out` cannot be written; `result` has the answer.
+
+    Examples
+    --------
+    >>> emdiam.distances([("a", "b"), ("b", "c")], exact=True).pairs
+    {1: 2, 2: 1}
     """
     check_keywords("distances", options)
     found: Distances = _run("distances", graph, options)
@@ -181,6 +209,11 @@ def all_pairs(graph: Any, **options: Any) -> AllPairs:
     ------
     NegativeCycle
         With `cycle` and `weight`.
+
+    Examples
+    --------
+    >>> emdiam.all_pairs([("a", "b"), ("b", "c")]).distances.tolist()
+    [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
     """
     check_keywords("all_pairs", options)
     found: AllPairs = _run("apsp", graph, options)
@@ -226,6 +259,11 @@ def shortest_paths(graph: Any, source: Any, **options: Any) -> ShortestPaths:
         With `cycle` and `weight`.
     OverflowError
         Distances may not fit 64 bits.
+
+    Examples
+    --------
+    >>> emdiam.shortest_paths([("a", "b"), ("b", "c")], "a", target="c").path
+    ['a', 'b', 'c']
     """
     check_keywords("shortest_paths", options)
     found: ShortestPaths = _run("sssp", graph, {"keep": True, **options, "source": source})

@@ -97,45 +97,11 @@ _TEXTS = {
 }
 
 
-# Of functions, at the end of their texts.
-_EXAMPLES = {
-    "diameter": """
-    >>> emdiam.diameter([("a", "b"), ("b", "c"), ("c", "d")]).diameter
-    3
-    """,
-    "exact": """
-    >>> result = emdiam.exact([(1, 2), (2, 3), (3, 4), (4, 1)])
-    >>> result.diameter, result.exact, len(result.witness.path)
-    (2, True, 3)
-    """,
-    "approximate": """
-    >>> result = emdiam.approximate([(1, 2), (2, 3), (3, 4)], masters=2)
-    >>> result.lower <= 3 <= result.upper
-    True
-    """,
-    "eccentricities": """
-    >>> found = emdiam.eccentricities([("a", "b"), ("b", "c")])
-    >>> found.radius, list(found.center), found.by_vertex()["a"]
-    (1, ['b'], 2)
-    """,
-    "distances": """
-    >>> emdiam.distances([("a", "b"), ("b", "c")], exact=True).pairs
-    {1: 2, 2: 1}
-    """,
-    "shortest_paths": """
-    >>> emdiam.shortest_paths([("a", "b"), ("b", "c")], "a", target="c").path
-    ['a', 'b', 'c']
-    """,
-    "all_pairs": """
-    >>> emdiam.all_pairs([("a", "b"), ("b", "c")]).distances.tolist()
-    [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
-    """,
-}
-
 
 def documented(function: Callable[..., Any], terms: Callable[[str], str]) -> str:
     """The docstring of a function of api.py with a parameter for each of its keywords. terms : of Python, for help."""
-    head, mark, rest = (function.__doc__ or "").rstrip().partition("\n    Returns\n    -------\n")
+    whole, examples, shown = (function.__doc__ or "").rstrip().partition("\n    Examples\n    --------\n")
+    head, mark, rest = whole.rstrip().partition("\n    Returns\n    -------\n")
     keywords, common, seldom = keywords_of(function.__name__), list[str](), list[str]()
     for name, option in keywords.items():
         if f"\n    {name} : " not in head:
@@ -147,10 +113,8 @@ def documented(function: Callable[..., Any], terms: Callable[[str], str]) -> str
     more = "\n    Other Parameters\n    ----------------\n" + "".join(seldom) if seldom else ""
     said, raises, others = rest.partition("\n    Raises\n    ------\n")
     stops = _STOPS if "time_limit" in keywords or function.__name__ == "diameter" else ""
-    shown = _EXAMPLES.get(function.__name__, "")
-    example = f"\n    Examples\n    --------{shown}" if shown else ""
     return "".join((before.rstrip(), "\n", title, parameters.lstrip("\n"), more, mark, said.rstrip(), "\n", _RAISES,
-                    stops, others, example)).rstrip() + "\n"
+                    stops, others, examples, shown)).rstrip() + "\n"
 
 
 def _entry(function: str, name: str, option: Option, terms: Callable[[str], str]) -> str:

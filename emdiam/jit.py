@@ -289,8 +289,8 @@ def source_digest(module: str) -> str:
 @cache
 def _compilers() -> list[Path]:
     """Files of this package that make objects of kernels."""
-    names = "jit", "kernel_code", "kernel_objects", "numba_private"
-    return [Path(__file__).with_name(f"{name}.py") for name in names]
+    names = "jit.py", "kernel_code.py", "kernel_call.ll", "kernel_objects.py", "numba_private.py", "kernel_runtime.ll"
+    return [Path(__file__).with_name(name) for name in names]
 
 
 # -- how long it takes -----------------------------------------------------------------------------

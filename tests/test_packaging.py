@@ -232,7 +232,8 @@ def test_a_wheel_holds_the_package_and_the_licence(tmp_path: Path):
     (wheel,) = tmp_path.glob("emdiam-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     sources = {str(path.relative_to(tree)) for path in (tree / "emdiam").rglob("*.py")}
-    sources |= {str(path.relative_to(tree)) for path in (tree / "emdiam").rglob("templates/*")}
+    for pattern in ("templates/*", "*.ll"):
+        sources |= {str(path.relative_to(tree)) for path in (tree / "emdiam").rglob(pattern)}
     assert sources <= set(names)
     assert {"emdiam/py.typed", str(kernel.relative_to(tree))} <= set(names)
     assert any(name.endswith("LICENSE") for name in names)
