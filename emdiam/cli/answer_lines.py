@@ -169,12 +169,8 @@ def seconds_line(result: dict[str, Any]) -> str:
 
 def seconds_text(seconds: dict[str, float]) -> str:
     """Seconds by name, with commas; not those that are too short to be shown."""
-    return ", ".join(f"{name} {format_seconds(value)}" for name, value in seconds.items() if shown(value))
-
-
-def shown(seconds: float) -> bool:
-    """Whether so many seconds are worth a place in a line."""
-    return seconds >= SHORTEST_SHOWN
+    return ", ".join(f"{name} {format_seconds(value)}" for name, value in seconds.items()
+                     if value >= SHORTEST_SHOWN)
 
 
 _ID_KINDS = {

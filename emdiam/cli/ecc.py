@@ -24,7 +24,7 @@ from .answer_lines import (
     task_lines,
     traversals_line,
 )
-from .checkpoint import running
+from .checkpoint import answered_run
 from .outcome import EmdiamCommand
 
 
@@ -41,27 +41,10 @@ def command(**given: Any) -> int:
     Ctrl-C and --time-limit print the results so far and end with exit code 3; --out then has a lower and an upper bound
     for every vertex.
     """
-    along_arcs = given["directed"] is not None
-    if not along_arcs:
+    if given["directed"] is None:
         radius, center = given.pop("radius"), given.pop("center")
         given["what"] = "radius" if radius and not center else "center" if center else "all"
-    with running("ecc", given, directed_text if along_arcs else result_text) as (solve, end):
-        end(solve())
-    return 0
-
-
-def directed_text(result: dict[str, Any], verbose: bool = False) -> str:
-    """Lines for eccentricities along arcs, as `DirectedEccentricities.to_dict()` gives them."""
-    reason = ROUNDED_REASON if result["details"].get("rounded_to") else "stopped early"
-    lines = strong_lines(result, proved_text(result["lower"], result["upper"], reason))
-    if result["radius"] is not None:
-        lines += [f"radius: {_proved(result['radius'])}", *_set_lines("centre", result["center"])]
-    lines += [*_set_lines("periphery", result["periphery"]),
-              *_histogram_lines(result["histogram"], result["histogram_width"]), *task_lines(result),
-              *certificate_lines(result)]
-    if result["out"] is not None:
-        lines.append(f"eccentricities: in {result['out']}")
-    return "\n".join([*lines, traversals_line(result), seconds_line(result), *memory_lines(result, verbose)])
+    return answered_run("ecc", given, result_text)
 
 
 _IDS_SHOWN = 8  # of a centre or periphery
@@ -69,20 +52,35 @@ _ROWS_SHOWN = 24  # of the histogram
 
 
 def result_text(result: dict[str, Any], verbose: bool = False) -> str:
-    """Lines for an answer, as `EccentricityResult.to_dict()` gives it."""
-    what = result["details"].get("what", "all")
-    lines = [f"radius: {_radius(result)}", *_set_lines("centre", result["center"])]
-    if what == "all":
-        lines += [*_diameter_lines(result), *_set_lines("periphery", result["periphery"])]
-        if result["unresolved"]:
-            lines.append(f"eccentricities: {result['n_vertices'] - result['unresolved']:,} proved; of"
-                         f" {format_count(result['unresolved'], 'vertex', 'vertices')} the bounds differ")
-        lines += _histogram_lines(result["histogram"], result.get("histogram_width"))
+    """Lines for an answer, as `to_dict()` of an EccentricityResult or a DirectedEccentricities gives it."""
+    lines = (_arc_lines if "n_strong_components" in result else _edge_lines)(result)
     lines += [*task_lines(result), *certificate_lines(result)]
     if result["out"] is not None:
         lines.append(f"eccentricities: in {result['out']}")
     return "\n".join([*lines, traversals_line(result), *device_lines(result, verbose), seconds_line(result),
                       *memory_lines(result, verbose)])
+
+
+def _edge_lines(result: dict[str, Any]) -> list[str]:
+    """Radius and diameter, centre and periphery."""
+    lines = [f"radius: {_radius(result)}", *_set_lines("centre", result["center"])]
+    if result["details"].get("what", "all") == "all":
+        lines += [*_diameter_lines(result), *_set_lines("periphery", result["periphery"])]
+        if result["unresolved"]:
+            lines.append(f"eccentricities: {result['n_vertices'] - result['unresolved']:,} proved; of"
+                         f" {format_count(result['unresolved'], 'vertex', 'vertices')} the bounds differ")
+        lines += _histogram_lines(result["histogram"], result.get("histogram_width"))
+    return lines
+
+
+def _arc_lines(result: dict[str, Any]) -> list[str]:
+    """The same along arcs."""
+    reason = ROUNDED_REASON if result["details"].get("rounded_to") else "stopped early"
+    lines = strong_lines(result, proved_text(result["lower"], result["upper"], reason))
+    if result["radius"] is not None:
+        lines += [f"radius: {_proved(result['radius'])}", *_set_lines("centre", result["center"])]
+    return [*lines, *_set_lines("periphery", result["periphery"]),
+            *_histogram_lines(result["histogram"], result["histogram_width"])]
 
 
 def _radius(result: dict[str, Any]) -> str:

@@ -24,7 +24,7 @@ from .answer_lines import (
     task_lines,
     traversals_line,
 )
-from .checkpoint import running
+from .checkpoint import answered_run
 from .outcome import EmdiamCommand
 
 
@@ -45,21 +45,7 @@ def command(**given: Any) -> int:
     With --checkpoint the same command with --resume continues a run that was stopped, even by kill -9; at most one
     traversal is repeated.
     """
-    text = directed_text if given["directed"] else result_text
-    with running("exact", given, text) as (solve, end):
-        end(solve())
-    return 0
-
-
-def directed_text(result: dict[str, Any], verbose: bool = False) -> str:
-    """Lines for the result of an exact method along arcs, as `DirectedResult.to_dict()` gives it."""
-    enough, rounded = (result["details"].get(name) for name in ("enough", "rounded_to"))
-    reason = ROUNDED_REASON if rounded else "stopped early" if enough is None else _REASONS[enough]
-    proved = proved_text(result["lower"], result["upper"], reason)
-    witness = _witness_lines(result["witness"], result["weighted"], "at least " if rounded else "")
-    return "\n".join([*strong_lines(result, proved), *witness, *task_lines(result), *certificate_lines(result),
-                      traversals_line(result), *_method_lines(result), seconds_line(result),
-                      *memory_lines(result, verbose)])
+    return answered_run("exact", given, result_text)
 
 
 _ENDS = 4  # ids shown at either end of a path that is too long for a line
@@ -71,16 +57,17 @@ _REMOVED = {"winnow": "winnow", "eliminate": "eliminate", "chain": "chain", "deg
 
 
 def result_text(result: dict[str, Any], verbose: bool = False) -> str:
-    """Lines for the result of an exact method, as `Result.to_dict()` gives it (the path may have
-    been taken out of the witness)."""
-    enough = result.get("details", {}).get("enough")
-    lines = [*diameter_lines(result, "stopped early" if enough is None else _REASONS[enough]),
-             *_component_lines(result), *_witness_lines(
-                 result["witness"], result.get("weighted", False),
-                 "at least " if result.get("details", {}).get("rounded_to") else "")]
-    lines += [*task_lines(result), *certificate_lines(result)]
-    return "\n".join([*lines, traversals_line(result), *_method_lines(result), *device_lines(result, verbose),
-                      *(seed_lines(result) if verbose else ()), seconds_line(result), *memory_lines(result, verbose)])
+    """Lines for the result of an exact method, as `to_dict()` of a Result or a DirectedResult gives it (the path may
+    have been taken out of the witness)."""
+    enough, rounded = (result.get("details", {}).get(name) for name in ("enough", "rounded_to"))
+    reason, along_arcs = "stopped early" if enough is None else _REASONS[enough], result.get("directed", False)
+    lines = (strong_lines(result, proved_text(result["lower"], result["upper"], ROUNDED_REASON if rounded else reason))
+             if along_arcs else [*diameter_lines(result, reason), *_component_lines(result)])
+    lines += _witness_lines(result["witness"], result.get("weighted", False), "at least " if rounded else "")
+    return "\n".join([*lines, *task_lines(result), *certificate_lines(result), traversals_line(result),
+                      *_method_lines(result), *device_lines(result, verbose),
+                      *(seed_lines(result) if verbose and not along_arcs else ()), seconds_line(result),
+                      *memory_lines(result, verbose)])
 
 
 def _component_lines(result: dict[str, Any]) -> list[str]:

@@ -34,7 +34,6 @@ from .._version import __version__
 from ..durable import open_to_append, write_all
 from ..errors import EmdiamError, InputError, StoppedEarly, clause, plain, redacted
 from ..progress import Allowance, Event
-from ..runs.options import NAMES
 from ..runs.registry import METRICS, loaded, metric_of
 from . import short_help
 from .options import EVENT_LOG, EVENTS, OF_GRAPH, Written, suggesting
@@ -115,7 +114,7 @@ class EmdiamCommand(click.Command):
         if file is None:
             return self._invoke(ctx)
 
-        log = ctx.meta[EVENT_LOG] = begin_log(file, " ".join(_names(ctx)), ctx.params)
+        log = ctx.meta[EVENT_LOG] = begin_log(file, " ".join(short_help.names_of(ctx)), ctx.params)
         try:
             code = self._invoke(ctx)
         except BaseException as error:
@@ -130,7 +129,7 @@ class EmdiamCommand(click.Command):
         try:
             return self._do(ctx)
         except (StoppedEarly, Interrupted, KeyboardInterrupt) as error:
-            name = _names(ctx)[0]
+            name = short_help.names_of(ctx)[0]
             stop = error
             if isinstance(error, KeyboardInterrupt):
                 kind = StoppedEarly if name in ANSWERING else Interrupted
@@ -181,7 +180,7 @@ def _say_of_which(error: EmdiamError, ctx: click.Context) -> None:
     root = ctx.find_root().command
     if isinstance(root, click.Group):
         known, own = homes(root), options_of(ctx.command)
-        reword(error, lambda text: in_options(text, _names(ctx)[0], own, known))
+        reword(error, lambda text: in_options(text, short_help.names_of(ctx)[0], own, known))
 
 
 def _show_all(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
@@ -189,13 +188,6 @@ def _show_all(context: click.Context, _option: click.Parameter, wanted: bool) ->
         context.meta[WHOLE] = True
         click.echo(context.get_help())
         context.exit()
-
-
-def _names(ctx: click.Context) -> list[str]:
-    """Of the running command, without "emdiam", and of its subcommand: ["generate", "rmat"]; its own name where another
-    one was typed."""
-    first, *rest = ctx.command_path.split()[1:]
-    return [NAMES.get(first, first), *rest]
 
 
 class Suggesting(click.Group):

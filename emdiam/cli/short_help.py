@@ -103,7 +103,7 @@ def write_all(command: click.Command, context: click.Context, formatter: click.H
 
 def write_short(command: click.Command, context: click.Context, formatter: click.HelpFormatter) -> None:
     """Write the options that most runs need, two examples, and where the others are."""
-    names = _names(context)
+    names = names_of(context)
     with formatter.section("Options"):
         formatter.write_dl([*(_short_row(one, context) for one in shown(command, context, names[0])),
                             ("--help-all", "Show all options."), ("-h, --help", "Show this message and exit.")])
@@ -127,9 +127,9 @@ def shown(command: click.Command, context: click.Context, name: str) -> list[cli
     return [*first, *(options[one] for one in SHOWN.get(name, ()) if one in options and options[one] not in first)]
 
 
-def _names(context: click.Context) -> list[str]:
-    """The words of a command behind "emdiam", without its arguments, by the first of its names; its own name where it
-    stands alone."""
+def names_of(context: click.Context) -> list[str]:
+    """The words of a command behind "emdiam", without its arguments: ["generate", "rmat"], by the first of its names;
+    its own name where it stands alone."""
     first, *others = context.command_path.split()[1:] or [str(context.command.name)]
     return [NAMES.get(first, first), *others]
 

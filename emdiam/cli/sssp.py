@@ -9,7 +9,7 @@ import click
 from ..units import format_count, format_size
 from . import options
 from .answer_lines import memory_lines, seconds_line
-from .checkpoint import running
+from .checkpoint import answered_run
 from .outcome import EmdiamCommand
 
 
@@ -27,9 +27,7 @@ def command(**given: Any) -> int:
     h-bf, ortega, and all whose names begin with harish or end with pairs; workfront-sweep and harish take weights
     below 0.
     """
-    with running("sssp", given, paths_text) as (solve, end):
-        end(solve())
-    return 0
+    return answered_run("sssp", given, paths_text)
 
 
 _MOST_SHOWN = 20

@@ -160,34 +160,19 @@ def diameter(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: st
 
 def radius(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> Any:
     """networkx.radius."""
-    if e is not None or not len(G):
-        return nx.radius(_empty(G), e, usebounds, weight, backend="networkx")
-    if weight is not None:
-        return min(_weighted(G, weight))
-    _check_connected(G, usebounds)
-    return G.radius()
+    return _extreme("radius", G, e, usebounds, weight, min)
 
 
 def center(G: BackendGraph, e: Any = None, usebounds: bool = False,
            weight: str | None = None) -> list[Any]:
     """networkx.center: the nodes whose eccentricity is the radius, in the order of the graph."""
-    if e is not None or not len(G):
-        return nx.center(_empty(G), e, usebounds, weight, backend="networkx")
-    if weight is not None:
-        return _those_with(G, weight, min)
-    _check_connected(G, usebounds)
-    return G.center()
+    return _extreme("center", G, e, usebounds, weight, min)
 
 
 def periphery(G: BackendGraph, e: Any = None, usebounds: bool = False,
               weight: str | None = None) -> list[Any]:
     """networkx.periphery: the nodes whose eccentricity is the diameter, in the order of the graph."""
-    if e is not None or not len(G):
-        return nx.periphery(_empty(G), e, usebounds, weight, backend="networkx")
-    if weight is not None:
-        return _those_with(G, weight, max)
-    _check_connected(G, usebounds)
-    return G.periphery()
+    return _extreme("periphery", G, e, usebounds, weight, max)
 
 
 def harmonic_diameter(G: BackendGraph, sp: None = None, *, weight: str | None = None) -> float:
@@ -224,19 +209,20 @@ def _empty(graph: BackendGraph) -> nx.Graph:
     return nx.DiGraph() if graph.is_directed() else nx.Graph()
 
 
-def _weighted(graph: BackendGraph, weight: str) -> list[Any]:
-    """All eccentricities along weights. Raises NetworkXError where one does not reach all nodes."""
+def _extreme(name: str, graph: BackendGraph, e: Any, usebounds: bool, weight: str | None,
+             end: Callable[[list[Any]], Any]) -> Any:
+    """The function of networkx of this name: the radius, or the nodes whose eccentricity is at this end of all. Raises
+    NetworkXError where a node does not reach all."""
+    if e is not None or not len(graph):
+        return getattr(nx, name)(_empty(graph), e, usebounds, weight, backend="networkx")
+    if weight is None:
+        _check_connected(graph, usebounds)
+        return getattr(graph, name)()
     values = graph.along(weight).eccentricities()
     if len(values) < len(graph):
         raise nx.NetworkXError(_infinite(graph))
-    return values
-
-
-def _those_with(graph: BackendGraph, weight: str, end: Callable[[list[Any]], Any]) -> list[Any]:
-    """The nodes whose eccentricity is at this end of all."""
-    values = _weighted(graph, weight)
     wanted = end(values)
-    return [node for node, value in zip(graph, values, strict=True) if value == wanted]
+    return wanted if name == "radius" else [node for node, value in zip(graph, values, strict=True) if value == wanted]
 
 
 def _check_connected(graph: BackendGraph, usebounds: object = False) -> None:

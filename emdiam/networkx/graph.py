@@ -38,6 +38,11 @@ class BackendGraph(ABC):
     nbunch_iter = nx.Graph.nbunch_iter  # with the errors of networkx
 
     index: Mapping[Any, int]
+    # Of a connected graph with vertices, as cached properties: answers of the methods of these names.
+    _radius: int
+    _center: list[Any]
+    # The same of any with vertices.
+    _diameter: int | None
 
     # -- what networkx asks ---------------------------------------------------------------------
     def __len__(self) -> int:
@@ -99,22 +104,23 @@ class BackendGraph(ABC):
         reached = self.search([source], rows=rows)[0]
         return len(reached), int(reached[-1])
 
-    @abstractmethod
     def diameter(self) -> int | None:
-        """The diameter; None if the graph is not connected. There are vertices."""
+        """The diameter; None if the graph is not connected. There are vertices. It is computed once."""
+        return self._diameter
 
     @abstractmethod
     def eccentricities(self, positions: Sequence[int] | None = None) -> np.ndarray:
         """Eccentricities of all vertices of a connected graph, or of those at `positions`, int64[k]; in a directed
         graph fewer, up to the first that does not reach all vertices."""
 
-    @abstractmethod
     def radius(self) -> int:
-        """The radius of a connected graph with vertices."""
+        """The radius of a connected graph with vertices. It is computed once."""
+        return self._radius
 
-    @abstractmethod
     def center(self) -> list[Any]:
-        """The nodes of the smallest eccentricity, in the order of the graph, of a connected graph with vertices."""
+        """The nodes of the smallest eccentricity, in the order of the graph, of a connected graph with vertices. They
+        are computed once."""
+        return list(self._center)
 
     def periphery(self) -> list[Any]:
         """The nodes of the largest eccentricity, in the order of the graph, of a connected graph with vertices."""
@@ -123,6 +129,10 @@ class BackendGraph(ABC):
 
     def is_connected(self) -> bool:
         """Whether all vertices, of which there are some, are reached from the first, and reach it."""
+        return self._connected
+
+    @cached_property
+    def _connected(self) -> bool:
         n = len(self)
         return self.farthest(0)[0] == n and (not self.is_directed() or self.farthest(0, "in")[0] == n)
 
@@ -337,10 +347,6 @@ class ArrayGraph(BackendGraph):
         arcs[np.lexsort((tails, heads))] = self._turned
         return arcs
 
-    def diameter(self) -> int | None:
-        """See BackendGraph. It is computed once."""
-        return self._diameter
-
     @cached_property
     def _diameter(self) -> int | None:
         if not self.is_connected():
@@ -351,28 +357,19 @@ class ArrayGraph(BackendGraph):
 
         return exact(self._edges(), directed=self._directed).diameter
 
-    def radius(self) -> int:
-        """See BackendGraph. It is computed once."""
-        return self._radius
-
     @cached_property
     def _radius(self) -> int:
         if self._directed or self._has_all(_FEW_STEPS):
             return int(self._eccentricities.min())
         return int(self._bounds("radius").radius)
 
-    def center(self) -> list[Any]:
-        """See BackendGraph. It is computed once."""
-        return self.names(self._center)
-
     @cached_property
-    def _center(self) -> np.ndarray:
-        if self._has_all(_FEW_STEPS_FOR_ALL):
-            return np.flatnonzero(self._eccentricities == self._eccentricities.min())
-        if self._directed:
-            return np.flatnonzero(self._eccentricities == self._eccentricities.min())
+    def _center(self) -> list[Any]:
+        if self._directed or self._has_all(_FEW_STEPS_FOR_ALL):
+            return self.names(np.flatnonzero(self._eccentricities == self._eccentricities.min()))
         bounds = self._bounds("center")
-        return np.flatnonzero((bounds.lower_bounds == bounds.radius) & (bounds.upper_bounds == bounds.radius))
+        central = (bounds.lower_bounds == bounds.radius) & (bounds.upper_bounds == bounds.radius)
+        return self.names(np.flatnonzero(central))
 
     def eccentricities(self, positions: Sequence[int] | None = None) -> np.ndarray:
         """See BackendGraph. Those of all vertices are computed once."""

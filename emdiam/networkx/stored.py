@@ -200,14 +200,6 @@ class StoredGraph(BackendGraph):
             return run.n_reached, run.farthest if self._ranks is None else int(self._ranks[run.farthest])
 
     @cached_property
-    def _connected(self) -> bool:
-        return self.farthest(0)[0] == len(self)
-
-    def is_connected(self) -> bool:
-        """See BackendGraph."""
-        return self._connected
-
-    @cached_property
     def _diameter(self) -> int | None:
         with self._lock:
             self._without_engine()
@@ -217,10 +209,6 @@ class StoredGraph(BackendGraph):
     def _radius(self) -> int:
         return int(self._bounds("radius").radius)
 
-    def radius(self) -> int:
-        """See BackendGraph. It is computed once."""
-        return self._radius
-
     @cached_property
     def _center(self) -> list[Any]:
         found = self._bounds("center").center
@@ -228,14 +216,6 @@ class StoredGraph(BackendGraph):
             return sorted(found.ids)
         values = self.eccentricities()
         return self.names(np.flatnonzero(values == values.min()))
-
-    def center(self) -> list[Any]:
-        """See BackendGraph. It is computed once."""
-        return list(self._center)
-
-    def diameter(self) -> int | None:
-        """See BackendGraph."""
-        return self._diameter
 
     def eccentricities(self, positions: Sequence[int] | None = None) -> np.ndarray:
         """See BackendGraph. Those of all vertices are computed once."""

@@ -49,9 +49,10 @@ from .option import (
 )
 from .registry import ALL, APPROXIMATIONS, EXACT, METHODS, METRICS
 
-# Commands that may go along arcs, along weights, and along weighted arcs.
-_ARCS = _WEIGHTS = _BOTH = ("exact", "approx", "ecc", "distances")
-_OF_APPROX, _OF_DISTANCES = ("approx",), ("distances",)
+# Commands that may go along arcs, along weights, and along weighted arcs; options of all of them, or of one.
+_METRIC = ("exact", "approx", "ecc", "distances")
+_ALONG, _OF_APPROX, _OF_ECC, _OF_DISTANCES = (
+    dict[str, Any].fromkeys(("arcs", "weights", "both"), some) for some in (_METRIC, *((one,) for one in _METRIC[1:])))
 # Commands that use the weights and directions of a store by default; options that keep those of a temporary store.
 PATHS, KEPT = ("sssp", "apsp"), ("weighted", "directed")
 
@@ -59,17 +60,16 @@ PATHS, KEPT = ("sssp", "apsp"), ("weighted", "directed")
 _ROWS = (
     # Every run.
     Option("memory", SIZE, "Peak resident memory of this process, e.g. 4GiB. [default: nine tenths of the available"
-           " memory]", "SIZE", shared=True, arcs=_ARCS, weights=_WEIGHTS, both=_BOTH),
-    Option("arena", SIZE, "Cache of decoded edges. [default: what --memory leaves]", "SIZE", shared=True, arcs=_ARCS,
-           weights=_WEIGHTS, both=_BOTH),
-    Option("threads", POSITIVE, "Threads that read, decode and compute.", "N", shared=True, arcs=_ARCS,
-           weights=_WEIGHTS, both=_BOTH, usual=(available_cores, "the cores this process may use")),
+           " memory]", "SIZE", shared=True, **_ALONG),
+    Option("arena", SIZE, "Cache of decoded edges. [default: what --memory leaves]", "SIZE", shared=True, **_ALONG),
+    Option("threads", POSITIVE, "Threads that read, decode and compute.", "N", shared=True, **_ALONG,
+           usual=(available_cores, "the cores this process may use")),
     Option("time_limit", DURATION, "Stop a run after TIME, e.g. 10s, 5min or 8h; the answer is then the proved"
-           " interval, with exit code 3.", "TIME", shared=True, arcs=_ARCS, weights=_WEIGHTS, both=_BOTH),
+           " interval, with exit code 3.", "TIME", shared=True, **_ALONG),
     Option("scratch", SCRATCH, "Folder for temporary files: data for which memory is too small, and a reordered"
-           " store. [default: $TMPDIR or /var/tmp]", "DIR", arcs=_ARCS, both=_BOTH),
+           " store. [default: $TMPDIR or /var/tmp]", "DIR", arcs=_METRIC, both=_METRIC),
     Option("evict_page_cache", FLAG, "Drop the pages that were read from the page cache, so that every read is from"
-           " disk: for benchmarks.", shared=True, arcs=_ARCS, weights=_WEIGHTS, both=_BOTH),
+           " disk: for benchmarks.", shared=True, **_ALONG),
     Option("vertex_state", help="Where distances and bounds of vertices are: ram, disk (in --scratch), or auto, on disk"
            " where memory has no room for them.", choices=STATES, default=AUTO, shared=True,
            idle=(AUTO, RAM)),
@@ -136,7 +136,7 @@ _ROWS = (
     Option("components", INTEGER, "List the K largest components, each with its vertices and its diameter.", "K",
            limits=(1, 1 << 16)),
     Option("require_connected", FLAG, "Leave with exit code 2 if the graph is disconnected.", shared=True,
-           arcs=_ARCS[:3], both=_BOTH[:3]),
+           arcs=_METRIC[:3], both=_METRIC[:3]),
     *(Option("directed", FLAG, "Along arcs, of a file, or of a store converted with --directed: the largest finite"
              f" distance. By {methods}.", of=of) for of, methods in (
                  ("", "pivots, graph-diameter and apsp"), ("approx", "sweep"),
@@ -179,41 +179,39 @@ _ROWS = (
            help="clusters: shortest paths in the condensed graph: auto, in memory if it fits; or on disk with labels"
            " that are corrected, or with one bit a vertex (semi-external). [default: auto]"),
     Option("iterations", NATURAL, "sweep, fringe, spanning: most iterations. [default: the method's]", "N",
-           arcs=_OF_APPROX, weights=_OF_APPROX, both=_OF_APPROX),
+           **_OF_APPROX),
     Option("root", metavar="ROOT", annotation="int | str | None",
            help="spanning: what the tree hangs from: hub, the vertex of the highest degree; random; or the id of a"
            " vertex. [default: hub]"),
     Option("known_diameter", LENGTH, "Largest diameter of any component, if it is known: the answer has estimate / D.",
-           "D", of="approx", arcs=_OF_APPROX, weights=_OF_APPROX, both=_OF_APPROX),
+           "D", of="approx", **_OF_APPROX),
     # Eccentricities.
     Option("out", FILE, "Write the eccentricities to FILE, a row a vertex: id, eccentricity, component. CSV if its name"
-           " ends in .csv, else Parquet.", "FILE", of="ecc", arcs=("ecc",), weights=("ecc",), both=("ecc",)),
+           " ends in .csv, else Parquet.", "FILE", of="ecc", **_OF_ECC),
     Option("radius", FLAG, "Only the radius of the largest component, by a few traversals."),
     Option("center", FLAG, "Only the centre of the largest component, and its radius."),
     Option("what", default="all", weights=("ecc",), idle=("all",)),
-    Option("keep", ON, arcs=("ecc",), weights=("ecc",), both=("ecc",)),
-    Option("keep", FLAG, of="distances", arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
+    Option("keep", ON, **_OF_ECC),
+    Option("keep", FLAG, of="distances", **_OF_DISTANCES),
     # Distances.
     Option("sample", COUNT, "Count from K vertices, drawn at random, or from all if there are fewer. [default: 1024]",
-           "K", arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
-    Option("exact", FLAG, "Count from all vertices.", arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
+           "K", **_OF_DISTANCES),
+    Option("exact", FLAG, "Count from all vertices.", **_OF_DISTANCES),
     Option("hyperball", INTEGER, "Estimate from HyperLogLog counters of 2^P registers at every vertex, 4 to 16.", "P",
-           limits=(4, 16), arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
+           limits=(4, 16), **_OF_DISTANCES),
     Option("directed", FLAG, "Along arcs, of a store converted with --directed; pairs are ordered then.",
            of="distances"),
     Option("quantile", REAL, "Share of the connected pairs within the effective diameter.", "Q", default=0.9,
-           limits=(0, 1), arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
+           limits=(0, 1), **_OF_DISTANCES),
     Option("seed", NATURAL, "Seed of the sample, or of the hash of --hyperball.", "N", of="distances", default=0,
-           arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES),
+           **_OF_DISTANCES),
     Option("out", FILE, "Write the closeness and the harmonic centrality of every vertex to FILE, as CSV if its"
-           " name ends in .csv, else Parquet.", "FILE", of="distances", arcs=_OF_DISTANCES, weights=_OF_DISTANCES,
-           both=_OF_DISTANCES),
+           " name ends in .csv, else Parquet.", "FILE", of="distances", **_OF_DISTANCES),
     Option("sources", help="Write the distances from the vertices in FILE, an id on every line, to those of --targets,"
-           " to --out: origin, destination, distance.", metavar="FILE", of="distances", arcs=_OF_DISTANCES,
-           weights=_OF_DISTANCES, both=_OF_DISTANCES, annotation="str | Path | Sequence[Any] | None"),
-    Option("targets", help="See --sources. [default: all vertices]", metavar="FILE", of="distances",
-           arcs=_OF_DISTANCES, weights=_OF_DISTANCES, both=_OF_DISTANCES,
+           " to --out: origin, destination, distance.", metavar="FILE", of="distances", **_OF_DISTANCES,
            annotation="str | Path | Sequence[Any] | None"),
+    Option("targets", help="See --sources. [default: all vertices]", metavar="FILE", of="distances",
+           **_OF_DISTANCES, annotation="str | Path | Sequence[Any] | None"),
     # Shortest paths.
     Option("source", help="The vertex that paths begin at, by its id in the input.", metavar="ID", required=True),
     Option("target", help="Show a shortest path to this vertex.", metavar="ID", annotation="int | str | None"),

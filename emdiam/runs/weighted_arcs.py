@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BudgetError, InputError
 from ..malloc import return_freed_memory
-from ..methods.run import Limits
 from ..progress import silent, timed
 from ..store.store import Store
 from ..units import BASE_JITTER
-from .arcs import DIRECTED
+from . import arcs
+from .arcs import options as options
 from .task import Session, Task
 from .weights import check_certificate, metric_over
 
 if TYPE_CHECKING:
-    from ..methods.directed.method import DirectedMethod, DirectedOptions
+    from ..methods.directed.method import DirectedMethod
     from ..methods.directed.weighted import StrongParts, WeightedArcMetric
     from ..methods.weighted.metric import WeightMetric
     from ..methods.weighted.units import Units
@@ -34,26 +34,11 @@ if TYPE_CHECKING:
 _VERTEX_BYTES = {"pivots": 160, "graph-diameter": 88, "apsp": 48, "eccentricities": 88, "sweep": 160}
 
 
-def options(task: Task, own: dict[str, Any], limits: Limits) -> DirectedOptions:
-    """The options object of an exact method, an approximation, or eccentricities. Raises InputError."""
-    from .arcs import options as along_arcs
-
-    return along_arcs(task, own, limits)
-
-
 def method_of(task: Task) -> type[DirectedMethod]:
     """The class of the task's method."""
-    from ..methods.directed.apsp import DirectedApsp
     from ..methods.directed.eccentricities import BoundedEccentricities
-    from ..methods.directed.graph_diameter import DirectedGraphDiameter
-    from ..methods.directed.pivots import DirectedPivots
-    from ..methods.directed.sweep import DirectedSweep
 
-    if task.command == "ecc":
-        return BoundedEccentricities
-    if task.command == "approx":
-        return DirectedSweep
-    return dict(zip(DIRECTED, (DirectedPivots, DirectedGraphDiameter, DirectedApsp), strict=True))[task.method]
+    return BoundedEccentricities if task.command == "ecc" else arcs.method_of(task)
 
 
 def solve(session: Session) -> Any:
