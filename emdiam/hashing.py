@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .jit import kernel
+from .jit import inlined, kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -19,13 +19,19 @@ _S11 = np.uint64(11)
 _INVERSE_2_53 = 2.0**-53
 
 
-@kernel
-def draw(key, counter):
-    """uint64 from a key and a counter (both uint64): number `counter` of the stream `key`."""
-    x = key + (counter + np.uint64(1)) * _GOLDEN
+@inlined
+def mix64(x):
+    """A bijection of uint64, or of arrays of them, that spreads every bit over all (the finaliser of splitmix64)."""
+    x = x + _GOLDEN
     x = (x ^ (x >> _S30)) * _MIX_1
     x = (x ^ (x >> _S27)) * _MIX_2
     return x ^ (x >> _S31)
+
+
+@kernel
+def draw(key, counter):
+    """uint64 from a key and a counter (both uint64): number `counter` of the stream `key`."""
+    return mix64(key + counter * _GOLDEN)
 
 
 @kernel

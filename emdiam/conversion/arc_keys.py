@@ -24,7 +24,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..checkpoint.records import State
-from ..sorting.runs import Entries, Keys, mix64
+from ..hashing import mix64
+from ..sorting.runs import Entries, Keys
 from ..sorting.sort import KeySorter, RunSet, SortContext, fewer_runs
 from .keys import BLOCK, of_the_other_direction, put_both_directions, put_one_direction
 

@@ -25,7 +25,8 @@ import pyarrow.compute as pc
 from ..checkpoint.records import State
 from ..errors import InputError
 from ..formats.source import EdgeBatch
-from ..sorting.runs import Keys, mix64
+from ..hashing import mix64
+from ..sorting.runs import Keys
 from ..sorting.scratch import ScratchFile
 from ..sorting.sort import KeySorter, SortContext, fewer_runs, merged
 from ..store.writer import StoreWriter

@@ -270,16 +270,13 @@ class CpuEngine(LocalEngine, Engine):
         if into is not None:
             into.clear()
             run.use_distances(into.raw())
-        self.reporter.level = None
-        try:
+        with at_work(self.reporter, self.core):
             while run.mode is not None:
                 if self.core.at_rest is not None:
                     self.core.at_rest(run)
                 run.mode = run.mode.step(self.reporter.heartbeat)
                 if run.mode is not None:
                     self.reporter.show_level(run.level)
-        finally:
-            self.core.pager.stop_loading()  # if the run was interrupted
         result = run.result()
         result.reached, self.learned = self.core.work.visited, run.learned
         self._levels = result.levels

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..hashing import draw
-from ..jit import kernel
+from ..jit import inlined, kernel
 from .source import Ids, Request
 
 LEAST_ROUNDS = 6
@@ -37,13 +37,18 @@ def round_keys(request: Request, stream: str, bits: int) -> npt.NDArray[np.uint6
     return np.array([request.key(f"{stream}/{r}") for r in range(rounds)], dtype=np.uint64)
 
 
+@inlined
+def _halves(bits, value):
+    """Bits of the lower half; masks of the lower and of the upper one; and of the value the upper and the lower one."""
+    low_bits = np.uint64(bits // 2)
+    low_mask = (_ONE << low_bits) - _ONE
+    return low_bits, low_mask, (_ONE << np.uint64(bits - bits // 2)) - _ONE, value >> low_bits, value & low_mask
+
+
 @kernel
 def permute(keys, bits, n, value):
     """Image of `value` (uint64 < n) under the permutation `keys` uint64[rounds] of [0, n)."""
-    low_bits = np.uint64(bits // 2)
-    low_mask = (_ONE << low_bits) - _ONE
-    high_mask = (_ONE << np.uint64(bits - bits // 2)) - _ONE
-    high, low = value >> low_bits, value & low_mask
+    low_bits, low_mask, high_mask, high, low = _halves(bits, value)
     while True:
         for r in range(0, len(keys), 2):
             high ^= draw(keys[r], low) & high_mask
@@ -56,10 +61,7 @@ def permute(keys, bits, n, value):
 @kernel
 def unpermute(keys, bits, n, image):
     """The value (uint64 < n) whose image under `permute` with the same arguments is `image`."""
-    low_bits = np.uint64(bits // 2)
-    low_mask = (_ONE << low_bits) - _ONE
-    high_mask = (_ONE << np.uint64(bits - bits // 2)) - _ONE
-    high, low = image >> low_bits, image & low_mask
+    low_bits, low_mask, high_mask, high, low = _halves(bits, image)
     while True:
         for r in range(len(keys) - 2, -1, -2):
             low ^= draw(keys[r + 1], high) & low_mask
@@ -95,6 +97,16 @@ def _permute_ids(keys, bits, n, ids):
         ids[i] = np.int64(permute(keys, bits, n, np.uint64(ids[i])))
 
 
+@inlined
+def _turned(half, right, upper, x, y):
+    """The square of cells below `half` turned, so that the rest of the curve looks alike."""
+    if upper == 0:
+        if right == 1:
+            x, y = half - 1 - x, half - 1 - y
+        x, y = y, x
+    return x, y
+
+
 @kernel
 def hilbert_position(order, x, y):
     """Position (int64 in [0, 4^order)) of the cell (x, y), 0 <= x, y < 2^order, order <= 31."""
@@ -103,11 +115,7 @@ def hilbert_position(order, x, y):
         half = np.int64(1) << level
         right, upper = (x >> level) & 1, (y >> level) & 1
         position = (position << 2) | ((3 * right) ^ upper)
-        x, y = x & (half - 1), y & (half - 1)
-        if upper == 0:
-            if right == 1:
-                x, y = half - 1 - x, half - 1 - y
-            x, y = y, x
+        x, y = _turned(half, right, upper, x & (half - 1), y & (half - 1))
     return position
 
 
@@ -120,9 +128,6 @@ def hilbert_cell(order, position):
         quarter = (position >> (2 * level)) & 3
         right = quarter >> 1
         upper = (quarter & 1) ^ right
-        if upper == 0:
-            if right == 1:
-                x, y = half - 1 - x, half - 1 - y
-            x, y = y, x
+        x, y = _turned(half, right, upper, x, y)
         x, y = x + half * right, y + half * upper
     return x, y

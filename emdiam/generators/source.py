@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ..errors import InputError
 from ..formats.source import EdgeBatch, SourceInfo, WithoutFile, pairs_per_batch
 from ..formats.weights import FLOAT64, LARGEST_WHOLE, WHOLE
-from ..sorting.runs import mix64
+from ..hashing import mix64
 
 Ids = npt.NDArray[np.int64]
 MAX_SLOTS = 1 << 62

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -33,10 +33,8 @@ from ..traverse.tree_refinement import RamRefinement
 from .journal import Journal, argument
 from .vertex_state import RamState, VertexState
 
-# Writes the arrays of a verb's result and returns the rest (for JSON); makes the result from a record and that rest.
-Write = Callable[[RecordWriter, Any], Any]
-Read = Callable[[Record, Any], Any]
 Push = Callable[[np.ndarray], None]
+Value = TypeVar("Value")
 # Verbs whose results are vertex state that not every engine exposes.
 _LABELS = {"components", "grow_clusters", "restart"}
 _ARCS, _LEAST_ARC_BYTES = "arcs", 1 << 20
@@ -82,8 +80,10 @@ class JournalEngine:
         self._state.watch(column)
 
     # -- the journal ----------------------------------------------------------------------------
-    def answered(self, verb: str, args: Any, live: Callable[[], Any], write: Write, read: Read) -> Any:
-        """The result of a verb. args : its arguments, for JSON. live : executes it."""
+    def answered(self, verb: str, args: Any, live: Callable[[], Value], write: Callable[[RecordWriter, Value], Any],
+                 read: Callable[[Record, Any], Value]) -> Value:
+        """The result of a verb. args : its arguments, for JSON. live : executes it. write : writes the arrays of the
+        result and returns the rest, for JSON. read : makes the result from a record and that rest."""
         record = self.journal.answer(verb, args)
         unwritten = verb in _LABELS and not self._state.keeps_labels
         if record is not None:
@@ -99,7 +99,7 @@ class JournalEngine:
             self._finish(writer, verb, args, None if unwritten else write(writer, result), again=unwritten)
         return result
 
-    def _rested(self, live: Callable[[], Any]) -> Any:
+    def _rested(self, live: Callable[[], Value]) -> Value:
         """Execute a verb that calls _at_rest whenever its state can be saved."""
         with self._state.resting(self._at_rest):
             return live()
@@ -165,8 +165,7 @@ class JournalEngine:
         args = [int(source), radius, argument(wanted), distances, profile, into is not None]
         live = partial(self.engine.bfs, source, radius=radius, targets=wanted, distances=distances, profile=profile,
                        into=into)
-        result: BfsResult = self.answered("bfs", args, live, write, read)
-        return result
+        return self.answered("bfs", args, live, write, read)
 
     def eccentricities(
         self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
@@ -186,32 +185,29 @@ class JournalEngine:
         self, sources: np.ndarray, targets: np.ndarray | None, columns: Sequence[Column] | None
     ) -> np.ndarray:
         """One batch of sources."""
-        def write(writer: RecordWriter, eccentricities: np.ndarray) -> Any:
-            writer.add("eccentricities", eccentricities)
-            for i, column in enumerate(columns or ()):
-                self._state.write_column(writer, f"column {i}", column)
-
-        def read(record: Record, value: Any) -> np.ndarray:
-            for i, column in enumerate(columns or ()):
-                self._state.read_column(record, f"column {i}", column)
-            return record.read("eccentricities")
-
         args = [argument(sources), argument(targets), columns is not None]
         live = partial(self.engine.eccentricities, sources, targets=targets, columns=columns)
-        result: np.ndarray = self.answered("eccentricities", args, live, write, read)
-        return result
+        return self._eccentricities("eccentricities", args, live, columns or ())
 
     def wide_eccentricities(self, sources: np.ndarray, bits: int) -> np.ndarray:
         """See WideBatches; a batch of at most `bits` sources has one record."""
-        def write(writer: RecordWriter, eccentricities: np.ndarray) -> None:
+        return self._eccentricities("wide_eccentricities", [argument(sources), bits],
+                                    partial(self.engine.wide_eccentricities, sources, bits))
+
+    def _eccentricities(self, verb: str, args: Any, live: Callable[[], np.ndarray],
+                        columns: Sequence[Column] = ()) -> np.ndarray:
+        """A verb that gives eccentricities, and writes to columns."""
+        def write(writer: RecordWriter, eccentricities: np.ndarray) -> Any:
             writer.add("eccentricities", eccentricities)
+            for i, column in enumerate(columns):
+                self._state.write_column(writer, f"column {i}", column)
 
         def read(record: Record, value: Any) -> np.ndarray:
+            for i, column in enumerate(columns):
+                self._state.read_column(record, f"column {i}", column)
             return record.read("eccentricities")
 
-        live = partial(self.engine.wide_eccentricities, sources, bits)
-        result: np.ndarray = self.answered("wide_eccentricities", [argument(sources), bits], live, write, read)
-        return result
+        return self.answered(verb, args, live, write, read)
 
     def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:
         live = partial(self.engine.spread, seeds, values, limit, bound)
@@ -247,8 +243,7 @@ class JournalEngine:
             return self._state.components(record.read("hidden"), record.read("entries"), reached)
 
         live = partial(self._state.find_components, reached)
-        result: Components | None = self.answered("components", int(reached), live, write, read)
-        return result
+        return self.answered("components", int(reached), live, write, read)
 
     def scan(self, name: str, column: Column, source: int = 0) -> int:
         verb, args = ("tree_diameter", int(source)) if name == "tree-diameter" else ("scan", name)
@@ -272,8 +267,7 @@ class JournalEngine:
             return labels
 
         live = partial(self.engine.grow_clusters, masters, most_rounds)
-        labels: RamLabels | None = self.answered("grow_clusters", [argument(masters), most_rounds], live, write, read)
-        return labels
+        return self.answered("grow_clusters", [argument(masters), most_rounds], live, write, read)
 
     def restart(
         self, labels: RamLabels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_scans: int | None = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from . import texts
-from .parts import Plot, ReportTable, Section, figure_of, number_of, table_of, with_plots
+from .parts import Plot, ReportTable, Section, figure_of, folded, plots_of, table_of
 from .records import ANSWERED, BOUNDED, FAILED, OPEN, STOPPED, Run
 from .texts import NONE, text_of
 
@@ -26,8 +27,12 @@ def sections(runs: Sequence[Run]) -> list[Section | None]:
     """A section for each kind of answer; None for those of which no run has one."""
     units = {texts.unit(run) for run in runs}
     unit: Columns = {} if units <= {NONE, texts.EDGES} else {"distances": texts.unit}
-    return [_diameters(runs, unit), _eccentricities(runs, unit), _distances(runs, unit), _paths(runs, unit),
-            _pairs(runs, unit), _certificates(runs), _stores(runs)]
+    made: list[Section | None] = [_diameters(runs, unit)]
+    for section, families in ((_eccentricities, ("ecc",)), (_distances, ("distances",)), (_paths, ("sssp",)),
+                              (_pairs, ("apsp",)), (_certificates, ("verify",)), (_stores, _STORES)):
+        shown = [run for run in runs if run.family in families and run.result is not None]
+        made.append(section(shown, unit) if shown else None)
+    return made
 
 
 def units_text(runs: Sequence[Run]) -> str:
@@ -87,26 +92,30 @@ def _diameters(runs: Sequence[Run], unit: Columns) -> Section | None:
         "vertices": figure_of(texts.count, "n_vertices"), "edges": figure_of(texts.count, "n_edges")})
     return Section(
         "Answers", [meaning + " The witness is a pair of vertices as far apart as the lower bound."], [table],
-        folded=[(number_of(paths, "Shortest path"), paths)] if paths else [])
+        folded=folded(paths, "Shortest path"))
 
 
-def _eccentricities(runs: Sequence[Run], unit: Columns) -> Section | None:
+def _histograms(shown: Sequence[Run], name: str, of: tuple[str, str, str]) -> tuple[list[Plot], Any]:
+    """The plots of a histogram in results, where a single bar would show nothing that its numbers do not say, and its
+    lines. of : the plots, what values are, and what is counted."""
+    def data(run: Run) -> tuple[Any, ...] | None:
+        found = _histogram(run, name)
+        return (*found, *of[1:]) if found is not None and len(found[0]) > 1 else None
+
+    lines = [(run.name, _counts_text(run, name)) for run in shown if _histogram(run, name)]
+    return plots_of(shown, data, of[0], "draw_counts")[0], folded(lines, "Histogram")
+
+
+def _eccentricities(shown: Sequence[Run], unit: Columns) -> Section:
     """Radius, centre, periphery, and how many vertices have which eccentricity."""
-    shown = [run for run in runs if run.family == "ecc" and run.result is not None]
-    if not shown:
-        return None
-    plots, _ = with_plots(shown, lambda run: _several(run, "histogram"))
-    lines = [(run.name, _counts_text(run, "histogram")) for run in shown if _histogram(run, "histogram")]
+    plots, lines = _histograms(shown, "histogram", ("eccentricities", "eccentricity", "vertices"))
     return Section("Eccentricities", [
         "Radius and centre are the smallest eccentricity of the largest component and the vertices that have it,"
         " diameter and periphery the largest and its vertices. All are proved."], [table_of(shown, 4 + len(unit), {
             "graph": texts.graph, **unit, "centre": _vertices_of("center"), "periphery": _vertices_of("periphery"),
             "radius": figure_of(texts.value, "radius"), "diameter": _diameter_of_largest,
             "largest eccentricity": _largest, "not proved (vertices)": figure_of(texts.count, "unresolved")})],
-        [Plot(f"eccentricities-{place}", run.name, texts.graph(run), "draw_counts", (*data, "eccentricity", "vertices"))
-         for place, run, data in plots],
-        "Vertices by their eccentricity, of all components, as far as it is proved.",
-        [(number_of(lines, "Histogram"), lines)] if lines else [])
+        plots, "Vertices by their eccentricity, of all components, as far as it is proved.", lines)
 
 
 def _diameter_of_largest(run: Run) -> str:
@@ -144,12 +153,6 @@ def _histogram(run: Run, name: str) -> tuple[list[float], list[float], float | N
     return [value for value, _ in bars], [count for _, count in bars], run.number("histogram_width")
 
 
-def _several(run: Run, name: str) -> tuple[list[float], list[float], float | None] | None:
-    """The same where there is more than one bar: a single one shows nothing that its numbers do not say."""
-    found = _histogram(run, name)
-    return None if found is None or len(found[0]) < 2 else found
-
-
 def _counts_text(run: Run, name: str) -> str:
     """A histogram in a line, the middle left out where it is long."""
     parts = [f"{text_of(value)}: {count:,}" for value, count in run.value(name).items()]
@@ -158,13 +161,9 @@ def _counts_text(run: Run, name: str) -> str:
     return ", ".join(parts if len(parts) <= _LONGEST_HISTOGRAM else [*parts[:half], "...", *parts[-half:]]) + ranges
 
 
-def _distances(runs: Sequence[Run], unit: Columns) -> Section | None:
+def _distances(shown: Sequence[Run], unit: Columns) -> Section:
     """How distances are distributed."""
-    shown = [run for run in runs if run.family == "distances" and run.result is not None]
-    if not shown:
-        return None
-    plots, _ = with_plots(shown, lambda run: _several(run, "pairs"))
-    lines = [(run.name, _counts_text(run, "pairs")) for run in shown if _histogram(run, "pairs")]
+    plots, lines = _histograms(shown, "pairs", ("distances", "distance", "pairs"))
     return Section("Distances", [
         "The mean is over pairs of different vertices that a path joins; the effective diameter is the distance within"
         " which a share of them is (0.9 unless another share is named). Errors are standard errors of a sample."], [
@@ -176,10 +175,7 @@ def _distances(runs: Sequence[Run], unit: Columns) -> Section | None:
                     run.number("standard_error", "effective_diameter") or None),
                 "share": figure_of(texts.value, "quantile"), "pairs with a path": _joined,
                 "pairs without": figure_of(texts.count, "unreachable_pairs")})],
-        [Plot(f"distances-{place}", run.name, texts.graph(run), "draw_counts", (*data, "distance", "pairs"))
-         for place, run, data in plots],
-        "Pairs by distance, estimated where not all vertices were sources.",
-        [(number_of(lines, "Histogram"), lines)] if lines else [])
+        plots, "Pairs by distance, estimated where not all vertices were sources.", lines)
 
 
 def _counted(run: Run) -> str:
@@ -197,18 +193,15 @@ def _joined(run: Run) -> str:
     return texts.count(sum(pairs.values()) if isinstance(pairs, dict) else None)
 
 
-def _paths(runs: Sequence[Run], unit: Columns) -> Section | None:
+def _paths(shown: Sequence[Run], unit: Columns) -> Section:
     """Shortest paths from one vertex."""
-    shown = [run for run in runs if run.family == "sssp" and run.result is not None]
-    if not shown:
-        return None
     paths = [(run.name, line) for run in shown if (line := texts.path_in(run.value("path"))) is not None]
     return Section("Shortest paths", [], [table_of(shown, 5 + len(unit), {
         "graph": texts.graph, **unit, "source": text_at("source"), "farthest": text_at("farthest"),
         "target": text_at("target"), "largest distance": figure_of(texts.value, "largest_distance"),
         "distance to the target": _to_target, "vertices reached": figure_of(texts.count, "reached"),
         "vertices": figure_of(texts.count, "n_vertices")})],
-        folded=[(number_of(paths, "Shortest path"), paths)] if paths else [])
+        folded=folded(paths, "Shortest path"))
 
 
 def text_at(name: str) -> Callable[[Run], str]:
@@ -222,34 +215,29 @@ def _to_target(run: Run) -> str:
         run.number("distance"))
 
 
-def _pairs(runs: Sequence[Run], unit: Columns) -> Section | None:
+def _pairs(shown: Sequence[Run], unit: Columns) -> Section:
     """Matrices of all distances."""
-    shown = [run for run in runs if run.family == "apsp" and run.result is not None]
     return Section("All pairs", [], [table_of(shown, 3 + len(unit), {
         "graph": texts.graph, **unit, "matrix": text_at("out"), "vertices": figure_of(texts.count, "n_vertices"),
         "largest distance": figure_of(texts.value, "largest_distance"),
         "pairs without a path": figure_of(texts.count, "unreachable_pairs"),
-        "size": figure_of(texts.size, "matrix_bytes")})]) if shown else None
+        "size": figure_of(texts.size, "matrix_bytes")})])
 
 
-def _certificates(runs: Sequence[Run]) -> Section | None:
+def _certificates(shown: Sequence[Run], unit: Columns) -> Section:
     """What was proved again."""
-    shown = [run for run in runs if run.family == "verify" and run.result is not None]
     return Section("Certificates", ["Verification proves a certificate again with code of its own."], [
         ReportTable(["run", "graph", "verdict", "claim", "traversals"], [
             [run.name, texts.graph(run), texts.verdict(run), texts.bounds(run), texts.count(run.number("traversals"))]
-            for run in shown], 4)]) if shown else None
+            for run in shown], 4)])
 
 
-def _stores(runs: Sequence[Run]) -> Section | None:
+def _stores(shown: Sequence[Run], unit: Columns) -> Section:
     """Stores that were written."""
-    shown = [run for run in runs if run.family in _STORES and run.result is not None]
-    if not shown:
-        return None
     def of_record(name: str) -> Callable[[Run], str]:
         return lambda run: texts.count(run.number("record", name))
     notes = [(run.name, "; ".join(map(str, run.value("notes")))) for run in shown if run.value("notes")]
     return Section("Stores", [], [table_of(shown, 2, {
         "graph": texts.graph, "vertices": of_record("n_vertices"), "edges": of_record("n_edges"),
         "loops dropped": of_record("loops_dropped"), "duplicates dropped": of_record("duplicates_dropped")})],
-        folded=[(number_of(notes, "Note"), notes)] if notes else [])
+        folded=folded(notes, "Note"))

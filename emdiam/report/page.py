@@ -30,12 +30,11 @@ from .parts import (
     Section,
     figure_of,
     fold_long,
+    folded,
     halved,
     multiples,
-    number_of,
     points,
     table_of,
-    with_plots,
 )
 from .read import read_report
 from .records import ANSWERED, START, STOPPED, Report, Run, Track
@@ -210,7 +209,7 @@ def _asked(runs: Sequence[Run]) -> Section | None:
         "graph": lambda run: run.graph or run.value("store_path") or NONE, "limits": _limits_of})
     commands = [(run.name, run.command) for run in runs if run.command]
     return Section("Runs and their options", untold, [table],
-                   folded=[(number_of(commands, "Command"), commands)] if commands else [])
+                   folded=folded(commands, "Command"))
 
 
 def _limits_of(run: Run) -> str:
@@ -269,13 +268,10 @@ def _closing(run: Run) -> Track | None:
 
 def _bounds(runs: Sequence[Run]) -> Section | None:
     """The interval against time and against traversals, a small plot a run."""
-    shown, n_runs = with_plots(runs, _closing)
     return multiples("Bounds", (
         "The proved upper bound (orange) and lower bound (blue) on D from the first traversal on, against the time of"
         " the search and against traversals. The band between them is the interval of D; where it closes, D is"
-        " proved."),
-        [Plot(f"bounds-{place}", run.name, _ends(run, track), "draw_bounds", track) for place, run, track in shown],
-        n_runs)
+        " proved."), runs, _closing, "bounds", "draw_bounds", _ends)
 
 
 def _ends(run: Run, track: Track) -> str:
@@ -291,13 +287,11 @@ def _ends(run: Run, track: Track) -> str:
 
 def _frontiers(runs: Sequence[Run]) -> Section | None:
     """Vertices a level, of some traversals of each run."""
-    shown, n_runs = with_plots(runs, lambda run: run.track if run.track and run.track.profiles else None)
     return multiples("Frontiers", (
         "Vertices by their distance from the source, of the first traversals of each run. A high narrow hill is a graph"
         " whose levels are few and large, which a streamed run reads several times over; a long low plateau is one of"
-        " many thin levels."),
-        [Plot(f"frontier-{place}", run.name, texts.graph(run), "draw_frontiers", track) for place, run, track in shown],
-        n_runs)
+        " many thin levels."), runs, lambda run: run.track if run.track and run.track.profiles else None, "frontier",
+        "draw_frontiers")
 
 
 def _spells(run: Run) -> list[tuple[str, float, int | None]]:
@@ -317,12 +311,10 @@ def _phases(runs: Sequence[Run]) -> Section | None:
         least = _LEAST_SHARE * sum(seconds for _, seconds, _ in spells)
         rows += [[run.name, name, texts.duration(seconds), texts.size(read)]
                  for name, seconds, read in spells if seconds >= least and run.family != "tradeoff"]
-    shown, n_runs = with_plots(runs, lambda run: run.track and run.family != "tradeoff" and _spells(run))
     section = multiples("Where time went", (
         "Wall seconds of each phase, in the order in which they began. Grey is start-up: imports (start), loading,"
-        " kernels that are compiled or loaded. Blue is the search. Bytes stand beside it where a search read any."), [
-            Plot(f"phases-{place}", run.name, texts.graph(run), "draw_phases", spells) for place, run, spells in shown],
-        n_runs)
+        " kernels that are compiled or loaded. Blue is the search. Bytes stand beside it where a search read any."),
+        runs, lambda run: run.track and run.family != "tradeoff" and _spells(run), "phases", "draw_phases")
     if section is not None:
         section.tables = [ReportTable(["run", "phase", "time", "read"], rows, 2, (
             f"The same as a table, without phases of less than {100 * _LEAST_SHARE:.0f} % of a run"))]

@@ -106,23 +106,27 @@ class Document:
     made: str = ""
 
 
-def number_of(items: Sequence[Any], one: str) -> str:
-    """The summary of folded texts. one : what a single one is."""
-    return one if len(items) == 1 else f"{one}s of {len(items):,} runs"
+def folded(lines: list[tuple[str, str]], one: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Texts of runs below their number, if there are any, as a Section has them. one : what a single one is."""
+    return [(one if len(lines) == 1 else f"{one}s of {len(lines):,} runs", lines)] if lines else []
 
 
-def multiples(title: str, text: str, plots: list[Plot], n_runs: int) -> Section | None:
-    """A plot a run; None where there are none. n_runs : of which there could be one."""
+def multiples(title: str, text: str, runs: Sequence[Run], of_run: Callable[[Run], Any], name: str, function: str,
+              caption: Callable[[Run, Any], str] | None = None) -> Section | None:
+    """A section of plots as plots_of has them; None where there are none."""
+    plots, n_runs = plots_of(runs, of_run, name, function, caption)
     more = f" These are the {len(plots)} of {n_runs:,} runs that took longest." if n_runs > len(plots) else ""
     return Section(title, plots=plots, legend=text + more) if plots else None
 
 
-def with_plots(runs: Sequence[Run], of_run: Callable[[Run], Any]) -> tuple[list[tuple[int, Run, Any]], int]:
-    """(place, run, what `of_run` gives of it) of the runs of which it gives something, in order, those that took
-    longest where there are many; and how many there are."""
+def plots_of(runs: Sequence[Run], of_run: Callable[[Run], Any], name: str, function: str,
+             caption: Callable[[Run, Any], str] | None = None) -> tuple[list[Plot], int]:
+    """A plot of each run of which `of_run` gives data, in order, those that took longest where there are many; and how
+    many there could be. name, function : see Plot. caption : by the run and its data; its graph if None."""
     shown = [(place, run, item) for place, run in enumerate(runs, 1) if (item := of_run(run))]
     longest = sorted(shown, key=lambda entry: -(entry[1].wall or 0.0))[:LIMIT_RUNS]
-    return sorted(longest, key=lambda entry: entry[0]), len(shown)
+    return [Plot(f"{name}-{place}", run.name, texts.graph(run) if caption is None else caption(run, item), function,
+                 item) for place, run, item in sorted(longest, key=lambda entry: entry[0])], len(shown)
 
 
 SEARCH, START_COLUMN = "seconds_search", "seconds_startup"

@@ -146,14 +146,6 @@ _WRITE_BYTES = 1 << 20
 _READ_BYTES = 4 << 20
 
 
-def mix64(values: Keys) -> Keys:
-    """A bijection of uint64 (the finaliser of splitmix64) in which any change flips about half of the bits."""
-    values = values + np.uint64(0x9E3779B97F4A7C15)
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
-
-
 @dataclass(frozen=True)
 class RamRun:
     """A sorted run of distinct keys in RAM. entries : n_keys of them; block_keys : sampling distance."""

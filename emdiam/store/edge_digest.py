@@ -31,6 +31,7 @@ from threading import Lock
 
 import numpy as np
 
+from ..hashing import mix64
 from ..jit import inlined, kernel
 from ..progress import Listener, Meter
 from ..sorting.scratch import Scratch, ScratchFile
@@ -160,37 +161,28 @@ def _hash_strings(store: Store) -> Iterator[np.ndarray]:
 
 
 @inlined
-def _mix(x):
-    """A bijection of uint64 in which every bit influences all bits (the finaliser of splitmix64)."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-@inlined
 def _hash_of(v, first_id, hashes):
     if len(hashes):
         return hashes[v]
-    return _mix(np.uint64(v) + first_id)
+    return mix64(np.uint64(v) + first_id)
 
 
 @inlined
 def _vertex_mixes(h):
     """The two mixes of one vertex hash, or of an array of them."""
-    return _mix(h ^ np.uint64(0xA0761D6478BD642F)), _mix(h ^ np.uint64(0xE7037ED1A0B428DB))
+    return mix64(h ^ np.uint64(0xA0761D6478BD642F)), mix64(h ^ np.uint64(0xE7037ED1A0B428DB))
 
 
 @inlined
 def _arc_mixes(low, high):
     """The two mixes of an arc with these end hashes, the lower one first, or of arrays of them."""
-    return (_mix(_mix(low ^ np.uint64(0x8EBC6AF09C88C6E3)) + high),
-            _mix(_mix(high ^ np.uint64(0x589965CC75374CC3)) + low))
+    return (mix64(mix64(low ^ np.uint64(0x8EBC6AF09C88C6E3)) + high),
+            mix64(mix64(high ^ np.uint64(0x589965CC75374CC3)) + low))
 
 
 def _hashes(vertices: np.ndarray, first_id: np.uint64, hashes: np.ndarray) -> np.ndarray:
     """Hashes of these vertices, uint64[k]."""
-    return hashes[vertices] if len(hashes) else _mix(vertices.astype(np.uint64) + first_id)
+    return hashes[vertices] if len(hashes) else mix64(vertices.astype(np.uint64) + first_id)
 
 
 def _sum_arcs(rows: np.ndarray, starts: np.ndarray, ids: np.ndarray, first_id: np.uint64, hashes: np.ndarray,
@@ -212,14 +204,14 @@ def _sum_vertices(n: int, first_id: np.uint64, hashes: np.ndarray, sums: np.ndar
 
 def _mix_all(values: np.ndarray) -> None:
     """mix_all, with numpy."""
-    values[:] = _mix(values)
+    values[:] = mix64(values)
 
 
 @kernel(uncompiled=_mix_all)
 def mix_all(values):
     """values[i] = h of the integer id values[i], in place; uint64[k]."""
     for i in range(len(values)):
-        values[i] = _mix(values[i])
+        values[i] = mix64(values[i])
 
 
 @kernel(uncompiled=_sum_vertices)
@@ -278,7 +270,7 @@ def hash_text(text, base, ends, out, state):
         if stop < ends[i]:
             done = False
             break
-        out[i] = _mix(h ^ (length << np.uint64(32)))
+        out[i] = mix64(h ^ (length << np.uint64(32)))
         h = np.uint64(0)
         length = np.uint64(0)
         i += 1
