@@ -128,14 +128,10 @@ class PagedLauncher(FrontierLauncher):
         """See FrontierLauncher.launch; one launch for each group of pages with an active arc."""
         self.device.fill(self._words, 0)
         self._of_frontier.launch("words_of_queue", queue.size, queue, queue.size, self._words)
-        self.launch_words(kernels, self._words, arguments)
-
-    def launch_words(self, kernels: Sequence[Kernel], words: DeviceArray, arguments: Sequence[Any]) -> None:
-        """As `launch`, for the vertices of a bitmap, uint32[ceil(n / 32)]."""
-        self.launch_plan(self.plan(words), kernels, words, arguments)
+        self.launch_plan(self.plan(self._words), kernels, self._words, arguments)
 
     def launch_plan(self, plan: _Plan, kernels: Sequence[Kernel], words: DeviceArray, arguments: Sequence[Any]) -> None:
-        """As `launch_words`, by a plan for these words."""
+        """As `launch`, for the vertices of a bitmap, uint32[ceil(n / 32)], by a plan for them."""
         self.graph.scanned.arcs += plan.arcs
         self._pages.counts.pages_skipped += self._pages.n_pages - sum(one.last - one.first + 1 for one in plan.groups)
         if plan.groups:

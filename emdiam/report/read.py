@@ -150,8 +150,8 @@ def _job(data: dict[str, Any], place: str) -> Run:
     shown = shlex.join([word for word in words if not word.startswith(_ADDED)])
     words = words[1:] if words[:1] == ["emdiam"] else words
     return Run(
-        str(data.get("job") or place), _STATUSES.get(str(data.get("status")), OPEN), _family(words, result or {}),
-        _method(words, result or {}), _graph(words), shown,
+        str(data.get("job") or place), _STATUSES.get(str(data.get("status")), OPEN),
+        words[0] if words else kind_of(result or {}), _method(words, result or {}), _graph(words), shown,
         _whole(data.get("exit_code")), None if sentence is None else str(sentence),
         None if seconds is None else float(seconds), _whole(data.get("peak_rss_bytes")), result,
         began=str(data.get("began") or ""), ended=str(data.get("ended") or ""))
@@ -163,10 +163,6 @@ def _graph(words: list[str]) -> str:
     if words[:1] in (["generate"], ["verify"]) and len(given) > 1:  # the first is the class, or the certificate
         return given[1]
     return given[0] if given else ""
-
-
-def _family(words: list[str], result: dict[str, Any]) -> str:
-    return words[0] if words else kind_of(result)
 
 
 def _method(words: list[str], result: dict[str, Any]) -> str:

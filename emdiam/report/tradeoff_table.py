@@ -167,11 +167,6 @@ def ratio_text(value: float) -> str:
     return f"{value:.4f}" if abs(value - 1) >= 0.001 or value == 1 else f"{value:.6f}"
 
 
-def bfs_text(value: float) -> str:
-    """A number of BFS, to two digits after the point."""
-    return f"{value:.2f}"
-
-
 ANSWER: tuple[Line, ...] = (
     ("proved lower bound", "lower", count_text), ("proved upper bound", "upper", count_text),
     ("method's estimate", "estimate", count_text), ("approximation ratio", "ratio", ratio_text),
@@ -185,7 +180,7 @@ PRICE: tuple[Line, ...] = (
 OF_CLUSTERS: tuple[Line, ...] = (
     ("masters chosen", "masters", count_text), *ANSWER,
     ("time to the estimate", "seconds_estimate", format_fine_seconds),
-    ("the same, in BFS", "time_over_bfs", bfs_text),
+    ("the same, in BFS", "time_over_bfs", "{:.2f}".format),
     ("largest distance of adjacent masters (d)", "max_master_gap", count_text),
     ("largest distance of a vertex from its master", "max_master_distance", count_text),
     ("rounds", "rounds", count_text), ("vertices in the condensed graph", "condensed_vertices", count_text),

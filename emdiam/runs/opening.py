@@ -177,7 +177,9 @@ def plan_here(store: Store, needs: Needs, vertex_state: str, **options: Any) -> 
     plans = [_plan_or_refusal(way, options) for way in allowed]
     made = [plan for plan in plans if isinstance(plan, MemoryPlan)]
     if not made:
-        raise min((plan for plan in plans if not isinstance(plan, MemoryPlan)), key=_least_of)
+        # One that names no memory is the last choice.
+        raise min((plan for plan in plans if not isinstance(plan, MemoryPlan)), key=lambda refusal: (
+            refusal.least_bytes if isinstance(refusal, BudgetError) else 0) or _PLENTY)
     if len(allowed) == 1:
         return made[0]
     least = [_plan_or_refusal(way, {**options, "memory_bytes": _PLENTY}) for way in allowed]
@@ -190,11 +192,6 @@ def _plan_or_refusal(plan: Callable[..., MemoryPlan], options: Mapping[str, Any]
         return plan(**options)
     except InputError as error:
         return error
-
-
-def _least_of(refusal: InputError) -> int:
-    """The least memory that an error names; a huge number if it names none."""
-    return (refusal.least_bytes if isinstance(refusal, BudgetError) else 0) or _PLENTY
 
 
 def open_engine(

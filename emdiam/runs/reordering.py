@@ -130,7 +130,8 @@ class Placing:
         """A context with the store to solve. If the run decides to reorder, the context ends without an error, and the
         next attempt has the reordered store."""
         self._prepare()
-        watch = _Watch(self._given, self._progress, self._pays) if self._may_watch() else None
+        may_watch = self._run.reorder == AUTO and self._possible() and not self._tried and not self._begun()
+        watch = _Watch(self._given, self._progress, self._pays) if may_watch else None
         if watch is None:
             known = 0 if self._early is None else self._early.lower
             yield Placed(self.store, self._progress, self._program_now(), known)
@@ -187,9 +188,6 @@ class Placing:
     def _begun(self) -> bool:
         """Whether the checkpoint has results of traversals on the original order, which reordering would lose."""
         return self._checkpoint is not None and self._checkpoint.n_before > 0
-
-    def _may_watch(self) -> bool:
-        return self._run.reorder == AUTO and self._possible() and not self._tried and not self._begun()
 
     def _wants_always(self) -> bool:
         """Whether `always` applies: it does if edges are streamed. Raises BudgetError if memory or disk is too

@@ -103,11 +103,14 @@ def plan_sort(memory_bytes: int, base_bytes: int, source_bytes: int, threads: in
     whether numbers follow the keys. Raises BudgetError with the smallest budget that works.
     """
     batch = min(_MOST_BATCH_BYTES, max(_LEAST_BATCH_BYTES, memory_bytes // _BATCHES_IN_BUDGET))
-    outside = _outside_bytes(base_bytes, source_bytes, writer_bytes)
+    # The writer has up to four arrays open (two for the map of ids).
+    outside = base_bytes + source_bytes + MARGIN_BYTES + 2 * writer_bytes + _PARSER_BYTES
     fixed = outside + _BATCH_COPIES * batch
     work = memory_bytes - fixed
     if work < LEAST_WORK_BYTES:
-        least = _least_bytes(outside + BASE_JITTER)
+        # Batches grow with the budget.
+        least = ((outside + BASE_JITTER + LEAST_WORK_BYTES) * _BATCHES_IN_BUDGET
+                 // (_BATCHES_IN_BUDGET - _BATCH_COPIES) + 1)
         error = BudgetError(
             f"{format_size(memory_bytes)} of memory cannot do: {format_size(fixed)} are taken before the sort"
             f" begins (of these {format_size(base_bytes)} by the process itself)",
@@ -129,16 +132,6 @@ def plan_sort(memory_bytes: int, base_bytes: int, source_bytes: int, threads: in
         table_ids=work // 2 // TABLE_BYTES, join_ids=min(1 << 20, work // 8 // ((threads + 2) * join_bytes)),
         string_bytes=min(256 << 20, work // 8), string_block_bytes=_power_of_two(work >> 10, 16 << 10, 256 << 10),
     )
-
-
-def _outside_bytes(base_bytes: int, source_bytes: int, writer_bytes: int) -> int:
-    """Memory other than batches and work. The writer has up to four arrays open (two for the map of ids)."""
-    return base_bytes + source_bytes + MARGIN_BYTES + 2 * writer_bytes + _PARSER_BYTES
-
-
-def _least_bytes(outside: int) -> int:
-    """The budget that leaves the least work beside `outside` and batches, which grow with the budget."""
-    return (outside + LEAST_WORK_BYTES) * _BATCHES_IN_BUDGET // (_BATCHES_IN_BUDGET - _BATCH_COPIES) + 1
 
 
 def _power_of_two(value: int, least: int, limit: int) -> int:

@@ -122,7 +122,7 @@ def scan_arcs(store: Store, threads: int, work: Work, tick: Tick | None = None, 
                         pending.popleft().result()
                     pauses.at_rest(run.first)
                 store.indices.prefetch(run.first, run.count)
-                pending.append(pool.submit(_fetched, store, run, work))
+                pending.append(pool.submit(lambda run: work(run, run_ids(store, run)), run))
                 if len(pending) > threads:
                     pending.popleft().result()
                 if tick is not None:
@@ -133,10 +133,6 @@ def scan_arcs(store: Store, threads: int, work: Work, tick: Tick | None = None, 
             for waiting in pending:
                 waiting.cancel()
             raise
-
-
-def _fetched(store: Store, run: ArcRun, work: Work) -> None:
-    work(run, run_ids(store, run))
 
 
 def run_ids(store: Store, run: ArcRun) -> np.ndarray:

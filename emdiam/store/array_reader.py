@@ -14,6 +14,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,7 @@ class ShardedArray(ABC):
     in_memory : whether the shards are in the memory of this process."""
 
     in_memory = False
+    _index: Any = None  # of every shard that was read when the array was opened
 
     def __init__(self, meta: ArrayMeta, codec: str) -> None:
         self.length, self.dtype, self.chunk_items = meta.length, meta.dtype, meta.chunk_items
@@ -49,7 +51,7 @@ class ShardedArray(ABC):
     @property
     def stored_bytes(self) -> int | None:
         """Encoded bytes of all chunks, without indexes; None if unknown."""
-        return None
+        return None if self._index is None else sum(int(index[:, 1].sum()) for index in self._index)
 
     @property
     def n_shards(self) -> int:
@@ -109,9 +111,10 @@ class ShardedArray(ABC):
     def close(self) -> None:
         """Close open files."""
 
-    @abstractmethod
     def _index_of(self, shard: int) -> np.ndarray:
         """Checked index of the shard, uint64[chunks_in(shard), 2] of (offset, nbytes)."""
+        index: np.ndarray = self._index[shard]
+        return index
 
     @abstractmethod
     def _read(self, shard: int, offset: int, size: int) -> memoryview:
@@ -162,13 +165,6 @@ class LocalArray(ShardedArray):
         except BaseException:
             self.close()
             raise
-
-    @property
-    def stored_bytes(self) -> int:
-        return sum(int(index[:, 1].sum()) for index in self._index)
-
-    def _index_of(self, shard: int) -> np.ndarray:
-        return self._index[shard]
 
     def _open(self, path: Path) -> None:
         """Open a shard file; give up direct reads if the file system has none."""

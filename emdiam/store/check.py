@@ -23,8 +23,9 @@ import numpy as np
 
 from ..checkpoint.records import State
 from ..errors import StoreError
+from ..hashing import mix64
 from ..progress import Listener, Meter
-from ..sorting.runs import Presence, mix64
+from ..sorting.runs import Presence
 from .arc_runs import ArcRun, arc_runs, count_degrees, offset_pieces, run_weights
 from .array_reader import pieces
 from .codec import CRC_BYTES
@@ -180,11 +181,6 @@ def _check_rows(store: Store, values: Iterator[np.ndarray], turned: bool = False
     return check.finish()
 
 
-def _check_reverse(store: Store, values: Iterator[np.ndarray]) -> int:
-    """Check the reverse rows in the same way."""
-    return _check_rows(store.reverse, values, turned=True)
-
-
 def _check_weights(store: Store, values: Iterator[np.ndarray]) -> None:
     """Check the weights against the record."""
     record = store.record.weights
@@ -242,7 +238,8 @@ def check_ranks(store: Store, values: Iterator[np.ndarray]) -> None:
 
 
 _CHECKS: dict[str, Callable[[Store, Iterator[np.ndarray]], int | None]] = {
-    "indices": _check_rows, f"{REVERSE}/indices": _check_reverse, "vertex_id": _check_increasing,
+    "indices": _check_rows, "vertex_id": _check_increasing,
     "vertex_id_offsets": _check_string_offsets, "vertex_id_bytes": _check_text, "natural_id": check_ranks,
     "data": _check_weights, f"{REVERSE}/data": _check_weights,
+    f"{REVERSE}/indices": lambda store, values: _check_rows(store.reverse, values, turned=True),
 }

@@ -12,8 +12,6 @@ from concurrent.futures import Future
 from io import BytesIO
 from typing import Any, BinaryIO, cast
 
-import numpy as np
-
 from ..sorting.sort import done_here
 from .array_reader import ShardedArray
 from .array_writer import ArrayWriter
@@ -64,13 +62,6 @@ class MemoryArray(ShardedArray):
                         self.shard_name(shard)) for shard, data in enumerate(shards)]
         check_seals(b"".join(seal_of(data[-end_bytes(self.shard_chunks):]) for data in shards),
                     record.shard_digests[name], _PLACE)
-
-    @property
-    def stored_bytes(self) -> int:
-        return sum(int(index[:, 1].sum()) for index in self._index)
-
-    def _index_of(self, shard: int) -> np.ndarray:
-        return self._index[shard]
 
     def _read(self, shard: int, offset: int, size: int) -> memoryview:
         return memoryview(self._shards[shard])[offset : offset + size]

@@ -66,7 +66,8 @@ class _Buckets:
                                  np.uint32(bucket), self._last, run.queue)
         # More than once only where rounding brings a vertex by a heavy arc back to this bucket.
         while size:
-            size = self._relax_heavy(bucket, self._relax_light(bucket, size, options))
+            settled = self._relax_light(bucket, size, options)
+            size = self._relax(self._settled[:settled], bucket, _HEAVY) if settled else 0
 
     def _relax_light(self, bucket: int, size: int, options: SearchOptions) -> int:
         """Rounds over light arcs; how many vertices they have settled."""
@@ -79,10 +80,6 @@ class _Buckets:
             size = self._relax(run.queue[:size], bucket, _LIGHT)
             options.tick()
         return settled
-
-    def _relax_heavy(self, bucket: int, settled: int) -> int:
-        """One round over heavy arcs of what is settled; how many vertices of the bucket it has lowered."""
-        return self._relax(self._settled[:settled], bucket, _HEAVY) if settled else 0
 
     def _relax(self, queue: DeviceArray, bucket: int, arcs: np.uint32) -> int:
         run = self._run

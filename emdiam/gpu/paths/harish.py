@@ -62,20 +62,11 @@ class Relaxation:
     items: int
 
 
-def _unused(device: Device, dtype: Any) -> DeviceArray:
-    """For a parameter that the layout does not have."""
-    return device.empty(1, dtype)
-
-
 def _rows(device: Device, weighted: WeightedGraph) -> Relaxation:
-    graph, none = weighted.graph, _unused(device, np.uint64)
+    graph, none = weighted.graph, device.empty(1, np.uint64)  # for a parameter that the layout does not have
     return Relaxation("harish_relax", {**weighted.macros, "LAYOUT": "LAYOUT_ROWS"}, (
         graph.offsets, none, np.uint64(0), graph.neighbours, weighted.weights,
         np.uint64(weighted.n_vertices)), weighted.n_vertices)
-
-
-def _pairs(device: Device, weighted: WeightedGraph) -> Relaxation:
-    return _rows(device, paired(device, weighted))
 
 
 def _lists(device: Device, weighted: WeightedGraph) -> Relaxation:
@@ -104,22 +95,14 @@ def _of_lists(device: Device, weighted: WeightedGraph, lists: AdjacencyLists, st
 
 
 def _matrix(device: Device, weighted: WeightedGraph) -> Relaxation:
-    matrix, n, none = adjacency_matrix(device, weighted), weighted.n_vertices, _unused(device, np.uint64)
+    matrix, n, none = adjacency_matrix(device, weighted), weighted.n_vertices, device.empty(1, np.uint64)
     macros: dict[str, Define] = {"INDEX": "u64", "WEIGHT": matrix.macros["CELL"], "LAYOUT": "LAYOUT_MATRIX"}
     return Relaxation("harish_relax", {**weighted.macros, **macros}, (
-        none, none, np.uint64(matrix.pitch), _unused(device, weighted.graph.id_dtype), matrix.cells,
+        none, none, np.uint64(matrix.pitch), device.empty(1, weighted.graph.id_dtype), matrix.cells,
         np.uint64(n)), n)
 
 
-def _edges(device: Device, weighted: WeightedGraph) -> Relaxation:
-    return _of_edges(device, weighted, weighted)
-
-
-def _paired_edges(device: Device, weighted: WeightedGraph) -> Relaxation:
-    return _of_edges(device, weighted, paired(device, weighted))
-
-
-def _of_edges(device: Device, rows: WeightedGraph, weighted: WeightedGraph) -> Relaxation:
+def _edges(device: Device, rows: WeightedGraph, weighted: WeightedGraph) -> Relaxation:
     """weighted : the same arcs as `rows`, as pairs or as they are."""
     from ..variants.bfs_topology import arc_tails  # as above
 
@@ -147,12 +130,15 @@ class ArcLayout:
 
 LAYOUTS: Mapping[str, ArcLayout] = MappingProxyType({
     "rows": ArcLayout(_rows, "Compressed rows, heads beside weights", "papers/004, 1.2", "0"),
-    "pairs": ArcLayout(_pairs, "Compressed rows of pairs (array of structures)", "papers/004, 1.2", "8 m"),
+    "pairs": ArcLayout(lambda device, weighted: _rows(device, paired(device, weighted)),
+                       "Compressed rows of pairs (array of structures)", "papers/004, 1.2", "8 m"),
     "lists": ArcLayout(_lists, "Lists padded to whole segments", "papers/001, IV-B", "16 n + 8 m, padded"),
     "list-matrix": ArcLayout(_list_matrix, "Matrix of padded lists (ELL)", "papers/001, IV-B", "16 n + 8 n l"),
     "matrix": ArcLayout(_matrix, "Adjacency matrix with a pitch", "papers/004, 1.1", "8 n^2"),
-    "edges": ArcLayout(_edges, "Edge list (COO)", "papers/004, 1.3", "4 m"),
-    "paired-edges": ArcLayout(_paired_edges, "Edge list, head and weight as pairs", "papers/004, 1.3", "12 m"),
+    "edges": ArcLayout(lambda device, weighted: _edges(device, weighted, weighted), "Edge list (COO)",
+                       "papers/004, 1.3", "4 m"),
+    "paired-edges": ArcLayout(lambda device, weighted: _edges(device, weighted, paired(device, weighted)),
+                              "Edge list, head and weight as pairs", "papers/004, 1.3", "12 m"),
     "reverse": ArcLayout(_reverse, "Compressed rows of the arcs that come in", "papers/004, 1.2", "8 n + 8 m"),
 })
 
