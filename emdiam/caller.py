@@ -105,28 +105,30 @@ class Means:
     deadline: float | None = None
 
 
+def _changed(work: Callable[[], Any], change: Callable[[Any], Any]) -> Any:
+    """The result of a run, also of one that is stopped, as `change` makes it of that."""
+    try:
+        return change(work())
+    except (StoppedEarly, NotWritten) as stop:
+        if stop.result is not None:
+            change(stop.result)
+        raise
+
+
 def named(work: Callable[[], Any], graph: Any, origin: Origin, store: Store | str | Path | None = None) -> Any:
     """The result of a run, also of one that is stopped, with the caller's names in it. store : that names of all
     vertices are read from where the result has values of them; None: it has none."""
-    try:
-        return _of_caller(work(), graph, origin, store)
-    except (StoppedEarly, NotWritten) as stop:
-        if stop.result is not None:
-            _of_caller(stop.result, graph, origin, store)
-        raise
+    return _changed(work, partial(_of_caller, graph=graph, origin=origin, store=store))
 
 
 def with_history(work: Callable[[], Any], bounds: BoundsSeen) -> Any:
     """The result of a run, also of one that is stopped, with the bounds that it had meanwhile."""
-    try:
-        result = work()
-    except (StoppedEarly, NotWritten) as stop:
-        if isinstance(stop.result, Result):
-            stop.result.history = bounds.history
-        raise
-    if isinstance(result, Result):
-        result.history = bounds.history
-    return result
+    def add(result: Any) -> Any:
+        if isinstance(result, Result):
+            result.history = bounds.history
+        return result
+
+    return _changed(work, add)
 
 
 def deadline_of(seconds: float | None) -> float | None:

@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from . import options
-from .checkpoint import writing
+from .checkpoint import answered_writing
 from .outcome import EmdiamCommand
-from .output import answer
 
 
 @click.command(cls=EmdiamCommand)
@@ -27,8 +26,6 @@ def command(**given: Any) -> int:
     from ..api import apply
     from .convert import apply_text
 
-    with writing(given, given["target"]) as listener:
-        report = apply(given["store"], given["target"], format=given["fmt"], progress=listener,
-                       **options.passed(given, "store", "target", "fmt"))
-    answer(report.to_dict(), lambda data: apply_text(data, given["target"], given["verbose"]), given["as_json"])
-    return 0
+    return answered_writing(given, given["target"], lambda listener: apply(
+        given["store"], given["target"], format=given["fmt"], progress=listener,
+        **options.passed(given, "store", "target", "fmt")), apply_text)

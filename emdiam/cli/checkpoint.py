@@ -21,12 +21,13 @@ from .outcome import Interrupted
 from .output import answer
 
 
-@contextmanager
-def writing(given: Mapping[str, Any], target: str) -> Iterator[Listener]:
-    """A listener while the store `target` is written. Ctrl-C becomes an error that says what is left."""
+def answered_writing(given: Mapping[str, Any], target: str, make: Callable[[Listener], Any],
+                     text: Callable[..., str]) -> int:
+    """Write the store `target` and print the report that `make` gives of it. text : makes lines of a report, of the
+    store, and of whether they are verbose. The exit code. Ctrl-C becomes an error that says what is left."""
     try:
         with listening(given) as listener:
-            yield listener
+            report = make(listener)
     except KeyboardInterrupt as stop:
         sentence, chosen = f"stopped by the user; {target} was not written", chosen_checkpoint(given)
         folder = None if chosen is None else chosen.folder_for(Path(target))
@@ -34,6 +35,8 @@ def writing(given: Mapping[str, Any], target: str) -> Iterator[Listener]:
             raise Interrupted(sentence) from stop
         raise StoppedEarly(f"{sentence}; the work so far is saved in {folder}: give the same command with --resume to"
                            " go on") from stop
+    answer(report.to_dict(), lambda data: text(data, target, given["verbose"]), given["as_json"])
+    return 0
 
 
 def answered_run(command: str, given: Mapping[str, Any], text: Callable[..., str]) -> int:

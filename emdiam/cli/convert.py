@@ -21,9 +21,8 @@ from .answer_lines import (
     seconds_line,
     weights_lines,
 )
-from .checkpoint import writing
+from .checkpoint import answered_writing
 from .outcome import EmdiamCommand
-from .output import answer
 
 if TYPE_CHECKING:
     from ..formats.weights import WeightChoice
@@ -49,11 +48,9 @@ def command(**given: Any) -> int:
         raise InputError("a store is a folder, which cannot go to standard output", text="-",
                          remedy="name the store, as in emdiam convert - graph.zarr")
     weights = _weight_choice(given["weights"], given["allow_negative"])
-    with writing(given, given["store"]) as listener:
-        report = convert(given["inputs"], given["store"], format=given["fmt"], progress=listener, weights=weights,
-                         **options.passed(given, "inputs", "store", "fmt", "weights", "allow_negative"))
-    answer(report.to_dict(), lambda data: report_text(data, given["store"], given["verbose"]), given["as_json"])
-    return 0
+    return answered_writing(given, given["store"], lambda listener: convert(
+        given["inputs"], given["store"], format=given["fmt"], progress=listener, weights=weights,
+        **options.passed(given, "inputs", "store", "fmt", "weights", "allow_negative")), report_text)
 
 
 def _weight_choice(column: str | None, negative: bool) -> WeightChoice | None:

@@ -10,9 +10,8 @@ import click
 from ..generators.make import CLASSES, GraphClass, Parameter
 from ..runs.options import COMMANDS
 from . import options
-from .checkpoint import writing
+from .checkpoint import answered_writing
 from .outcome import EmdiamCommand, Suggesting
-from .output import answer
 
 _KINDS: dict[str, click.ParamType] = {"count": options.COUNT, "real": click.FLOAT, "sides": click.STRING,
                                      "levels": click.STRING, "fans": click.STRING}
@@ -47,10 +46,8 @@ def class_command(kind: GraphClass) -> click.Command:
         from ..api import generate
         from .convert import report_text
 
-        with writing(given, store) as listener:
-            report = generate(kind.name, store, progress=listener, **options.passed(given))
-        answer(report.to_dict(), lambda data: report_text(data, store, given["verbose"]), given["as_json"])
-        return 0
+        return answered_writing(given, store, lambda listener: generate(
+            kind.name, store, progress=listener, **options.passed(given)), report_text)
 
     facts = f"Diameter: {kind.diameter_formula or 'no formula is known'}. Source: {kind.paper}."
     built = EmdiamCommand(kind.name, callback=body, params=[click.Argument(["store"], type=options.NEW_STORE)],

@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from . import options
-from .checkpoint import writing
+from .checkpoint import answered_writing
 from .outcome import EmdiamCommand
-from .output import answer
 
 
 @click.command(cls=EmdiamCommand)
@@ -28,8 +27,6 @@ def command(**given: Any) -> int:
     from ..api import reorder
     from .convert import reorder_text
 
-    with writing(given, given["target"]) as listener:
-        report = reorder(given["store"], given["target"], given["order"], progress=listener,
-                         **options.passed(given, "store", "target", "order"))
-    answer(report.to_dict(), lambda data: reorder_text(data, given["target"], given["verbose"]), given["as_json"])
-    return 0
+    return answered_writing(given, given["target"], lambda listener: reorder(
+        given["store"], given["target"], given["order"], progress=listener,
+        **options.passed(given, "store", "target", "order")), reorder_text)
