@@ -9,7 +9,7 @@ import click
 from ..units import format_count, format_size
 from . import options
 from .answer_lines import memory_lines, seconds_line
-from .checkpoint import answered_run
+from .checkpoint import running
 from .outcome import EmdiamCommand
 
 
@@ -22,7 +22,9 @@ def command(**given: Any) -> int:
     n vertices take 4 n^2 bytes of disk (8 where distances are large or floats); --memory limits the part of it in
     memory. A matrix that does not fit is refused, with a remedy.
     """
-    return answered_run("apsp", given, pairs_text)
+    with running("apsp", given, pairs_text) as (solve, end):
+        end(solve())
+    return 0
 
 
 _WAYS = {"memory": "in memory", "disk": "{tiles} of {edge} x {edge} on disk", "strips": "{tiles} of {edge} rows"}

@@ -39,16 +39,18 @@ def answered_writing(given: Mapping[str, Any], target: str, make: Callable[[List
     return 0
 
 
-def answered_run(command: str, given: Mapping[str, Any], text: Callable[..., str]) -> int:
-    """Execute the task of a command that makes one run, on its store or the file in place of one; its result is printed
-    whatever ends the run. text : makes lines of a result, and of whether they are verbose. The exit code."""
+@contextmanager
+def running(command: str, given: Mapping[str, Any], text: Callable[..., str]
+            ) -> Iterator[tuple[Callable[[], Any], Callable[[Any], None]]]:
+    """What executes the task of a command that makes one run, on its store or the file in place of one, and what takes
+    its result: that is printed whatever ends the run. text : makes lines of a result, and of whether they are
+    verbose."""
     runs, show = Runs(given), partial(text, verbose=given["verbose"])
     own = {name: value for name, value in given.items() if command not in PATHS or name not in KEPT}
     task = options.task_given(command, options.with_device(own), runs.checkpoint(0))
     with (runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener,
           stored(command, given, listener, task.cluster is None) as (store, finish)):
-        runs.end(finish(store, task, listener))
-    return 0
+        yield partial(finish, store, task, listener), runs.end
 
 
 class Runs:

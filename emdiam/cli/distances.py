@@ -9,7 +9,7 @@ import click
 from ..units import format_count, format_size, outwards
 from . import options
 from .answer_lines import certificate_lines, device_lines, memory_lines, seconds_line, task_lines
-from .checkpoint import answered_run
+from .checkpoint import running
 from .outcome import EmdiamCommand
 
 
@@ -24,7 +24,9 @@ def command(**given: Any) -> int:
     With --sources it writes a table of the distances between chosen vertices instead, to --out.
     """
     table = given["sources"] is not None or given["targets"] is not None
-    return answered_run("distances", given, table_text if table else distances_text)
+    with running("distances", given, table_text if table else distances_text) as (solve, end):
+        end(solve())
+    return 0
 
 
 _MOST_LEVELS = 24

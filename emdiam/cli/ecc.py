@@ -24,7 +24,7 @@ from .answer_lines import (
     task_lines,
     traversals_line,
 )
-from .checkpoint import answered_run
+from .checkpoint import running
 from .outcome import EmdiamCommand
 
 
@@ -44,7 +44,9 @@ def command(**given: Any) -> int:
     if given["directed"] is None:
         radius, center = given.pop("radius"), given.pop("center")
         given["what"] = "radius" if radius and not center else "center" if center else "all"
-    return answered_run("ecc", given, result_text)
+    with running("ecc", given, result_text) as (solve, end):
+        end(solve())
+    return 0
 
 
 _IDS_SHOWN = 8  # of a centre or periphery

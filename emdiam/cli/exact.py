@@ -24,7 +24,7 @@ from .answer_lines import (
     task_lines,
     traversals_line,
 )
-from .checkpoint import answered_run
+from .checkpoint import running
 from .outcome import EmdiamCommand
 
 
@@ -45,7 +45,9 @@ def command(**given: Any) -> int:
     With --checkpoint the same command with --resume continues a run that was stopped, even by kill -9; at most one
     traversal is repeated.
     """
-    return answered_run("exact", given, result_text)
+    with running("exact", given, result_text) as (solve, end):
+        end(solve())
+    return 0
 
 
 _ENDS = 4  # ids shown at either end of a path that is too long for a line

@@ -9,7 +9,7 @@ import click
 from ..units import format_count, format_size
 from . import options
 from .answer_lines import memory_lines, seconds_line
-from .checkpoint import answered_run
+from .checkpoint import running
 from .outcome import EmdiamCommand
 
 
@@ -27,7 +27,9 @@ def command(**given: Any) -> int:
     h-bf, ortega, and all whose names begin with harish or end with pairs; workfront-sweep and harish take weights
     below 0.
     """
-    return answered_run("sssp", given, paths_text)
+    with running("sssp", given, paths_text) as (solve, end):
+        end(solve())
+    return 0
 
 
 _MOST_SHOWN = 20

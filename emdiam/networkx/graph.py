@@ -38,11 +38,6 @@ class BackendGraph(ABC):
     nbunch_iter = nx.Graph.nbunch_iter  # with the errors of networkx
 
     index: Mapping[Any, int]
-    # Of a connected graph with vertices, as cached properties: answers of the methods of these names.
-    _radius: int
-    _center: list[Any]
-    # The same of any with vertices.
-    _diameter: int | None
 
     # -- what networkx asks ---------------------------------------------------------------------
     def __len__(self) -> int:
@@ -113,14 +108,29 @@ class BackendGraph(ABC):
         """Eccentricities of all vertices of a connected graph, or of those at `positions`, int64[k]; in a directed
         graph fewer, up to the first that does not reach all vertices."""
 
+    @property
+    @abstractmethod
+    def _diameter(self) -> int | None:
+        """The same, kept by a subclass."""
+
     def radius(self) -> int:
         """The radius of a connected graph with vertices. It is computed once."""
         return self._radius
+
+    @property
+    @abstractmethod
+    def _radius(self) -> int:
+        """The same, kept by a subclass."""
 
     def center(self) -> list[Any]:
         """The nodes of the smallest eccentricity, in the order of the graph, of a connected graph with vertices. They
         are computed once."""
         return list(self._center)
+
+    @property
+    @abstractmethod
+    def _center(self) -> list[Any]:
+        """The same, kept by a subclass."""
 
     def periphery(self) -> list[Any]:
         """The nodes of the largest eccentricity, in the order of the graph, of a connected graph with vertices."""

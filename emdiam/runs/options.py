@@ -51,8 +51,9 @@ from .registry import ALL, APPROXIMATIONS, EXACT, METHODS, METRICS
 
 # Commands that may go along arcs, along weights, and along weighted arcs; options of all of them, or of one.
 _METRIC = ("exact", "approx", "ecc", "distances")
-_ALONG, _OF_APPROX, _OF_ECC, _OF_DISTANCES = (
-    dict[str, Any].fromkeys(("arcs", "weights", "both"), some) for some in (_METRIC, *((one,) for one in _METRIC[1:])))
+_SOME: tuple[dict[str, Any], ...] = tuple(
+    dict.fromkeys(("arcs", "weights", "both"), some) for some in (_METRIC, *((one,) for one in _METRIC[1:])))
+_ALONG, _OF_APPROX, _OF_ECC, _OF_DISTANCES = _SOME
 # Commands that use the weights and directions of a store by default; options that keep those of a temporary store.
 PATHS, KEPT = ("sssp", "apsp"), ("weighted", "directed")
 
