@@ -3,7 +3,7 @@
 No claim of the earlier proof is believed, since the graph may have changed. Its sources are only searched from before
 others, and all bounds are proved anew. Without weights and directions, a graph with about as many edges is searched
 from the most central source first, in place of a hub, and then from an end if no vertex is farther from that source:
-this may prove all. Otherwise the run goes on as without the earlier proof, and usually has no more traversals. Along
+this may prove all. Otherwise the run continues as without the earlier proof, and usually has no more traversals. Along
 arcs or weights, an earlier source replaces the vertex that would be searched from next if its bounds are about as good.
 For an open pair of vertices, the earlier source that may prove it is taken, judged by the distances between sources and
 both ends. A source that can do neither is not used.
@@ -102,12 +102,12 @@ class EarlierSources:
         return bool(others) and bool((distances(np.array(others)) >= eccentricity - eccentricity // _NEAR).any())
 
     def start(self) -> int | None:
-        """The central source of the largest component, where the graph may be about the same."""
+        """The central source of the largest component, if the graph has about as many edges as before; else None."""
         return self._central if self._central >= 0 else None
 
     def end(self, source: int, distances: Callable[[np.ndarray], np.ndarray], eccentricity: int) -> int | None:
         """An end of a pair that is as far as any vertex from the source, if that is the central one; else None.
-        distances, eccentricity : as of are_ends."""
+        distances, eccentricity : see are_ends."""
         ends = np.array(self.pairs).ravel()
         if source != self._central or not len(ends):
             return None
