@@ -2,7 +2,8 @@
 
     python -m bench.passes web.zarr --memory 4GiB
 
-Every row reads around the page cache. Of the BFS, from the vertex of the highest degree, all decoded arcs count, and
+Every row reads around the page cache. The first BFS looks at the rows of every block that it reads, as a run does
+once; the second one finds them checked. Of a BFS, from the vertex of the highest degree, all decoded arcs count, and
 those that it looked at. Seconds of all threads' processors are beside those of the wall, for a machine that is not
 quiet.
 """
@@ -83,17 +84,19 @@ def decoded(store: Store, threads: int) -> Pass:
     return found
 
 
-def searched(store: Store, threads: int, memory_bytes: int) -> Pass:
-    """A BFS within so much memory."""
-    found = Pass("BFS")
+def searched(store: Store, threads: int, memory_bytes: int) -> list[Pass]:
+    """Two equal BFS within so much memory."""
+    passes = [Pass("BFS, rows checked"), Pass("BFS")]
     with open_engine(store, threads=threads, memory_bytes=memory_bytes) as engine:
-        source, before = max_degree_vertex(engine), engine.reporter.stats()
-        with found.timed():
-            engine.bfs(source)
-        used = engine.reporter.stats() - before
-        found.n_bytes, found.looked_at = used.bytes_read, used.edges_scanned
-        found.arcs = used.bytes_decoded // store.id_dtype.itemsize
-    return found
+        source = max_degree_vertex(engine)
+        for found in passes:
+            before = engine.reporter.stats()
+            with found.timed():
+                engine.bfs(source)
+            used = engine.reporter.stats() - before
+            found.n_bytes, found.looked_at = used.bytes_read, used.edges_scanned
+            found.arcs = used.bytes_decoded // store.id_dtype.itemsize
+    return passes
 
 
 def main(words: list[str] | None = None) -> int:
@@ -105,14 +108,15 @@ def main(words: list[str] | None = None) -> int:
     chosen = parser.parse_args(words)
     with open_store(chosen.store, evict_page_cache=True) as store:
         rows = [disk(store, chosen.threads), decoded(store, chosen.threads),
-                searched(store, chosen.threads, chosen.memory)]
+                *searched(store, chosen.threads, chosen.memory)]
     print(table_text(("pass", "seconds", "CPU seconds", "MB/s", "M arcs/s", "M arcs looked at/s"),
                      [row.cells() for row in rows], left=(0,)))
-    _, alone, search = rows
-    if search.arcs:
-        share = search.arcs / alone.arcs
-        print(f"arcs decoded in a second, BFS / disk and LZ4: {share * alone.wall / search.wall:.2f}, by CPU seconds"
-              f" {share * alone.cpu / search.cpu:.2f}")
+    _, alone, *searches = rows
+    for search in searches:
+        if search.arcs:
+            share = search.arcs / alone.arcs
+            print(f"arcs decoded in a second, {search.name} / disk and LZ4: {share * alone.wall / search.wall:.2f}, by"
+                  f" CPU seconds {share * alone.cpu / search.cpu:.2f}")
     return 0
 
 

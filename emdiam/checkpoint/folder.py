@@ -193,7 +193,12 @@ class Folder:
     @property
     def due(self) -> bool:
         """Whether the time between states has passed."""
-        return time.perf_counter() - self._saved_at >= self.options.every
+        return self.unsaved_seconds >= self.options.every
+
+    @property
+    def unsaved_seconds(self) -> float:
+        """Seconds since the last state, or since the beginning."""
+        return time.perf_counter() - self._saved_at
 
     def saved(self) -> None:
         """Note that all work so far is saved: the time until the next state starts again."""

@@ -338,6 +338,9 @@ class NamedScratch(Scratch):
         self.grew(-freed)
 
 
+_FIRST_SECONDS = 10.0
+
+
 class Checkpoint:
     """The checkpoint in the folder at `path`, locked until `finish` or `release`.
 
@@ -352,6 +355,7 @@ class Checkpoint:
         self.notes: list[str] = []
         # Number of a state -> marks of its scratch files.
         self._marks: dict[int, dict[str, Mark]] = {}
+        self._saved_seconds = 0.0  # of the work that is in the last state
         self._folder = Folder(path, identity, options)
         try:
             self._load()
@@ -402,8 +406,9 @@ class Checkpoint:
 
     @property
     def due(self) -> bool:
-        """Whether the time between states has passed."""
-        return self._folder.due
+        """Whether it is time for a state: as long after the last one as the work before it took, so that a stop in its
+        first minutes costs at most half of them; at least _FIRST_SECONDS, at most the time between states."""
+        return self._folder.unsaved_seconds >= min(self.options.every, max(_FIRST_SECONDS, self._saved_seconds))
 
     def file_marks(self) -> dict[str, Mark]:
         """Marks of the scratch files of `state`."""
@@ -414,6 +419,7 @@ class Checkpoint:
 
         Raises BudgetError if the disk is full; the earlier states are then unchanged.
         """
+        self._saved_seconds += self._folder.unsaved_seconds
         self.scratch.sync()
         marks = self.scratch.open_marks()
         self._marks[self._folder.save({}, arrays_of({**state, "files": marks}))] = marks

@@ -13,11 +13,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from emdiam.checkpoint import folder
 from emdiam.checkpoint.folder import Folder
 from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.conversion.convert import ConvertOptions, write_graph
@@ -27,6 +29,7 @@ from emdiam.conversion.reorder import reorder
 from emdiam.conversion.writing import DONE
 from emdiam.formats.source import SourceInfo
 from emdiam.progress import Event
+from emdiam.sorting.scratch import Checkpoint
 from emdiam.store import arc_runs
 from tests.conftest import ROOT
 from tests.helpers.convert_twin import TINY, ListSource
@@ -200,6 +203,24 @@ def test_a_stop_in_any_phase(kind: str, tmp_path: Path, phase: str) -> None:
     attempt(kind, tmp_path)
     assert files_of(tmp_path / "g.zarr") == unbroken(kind)
     assert not (tmp_path / "kept").exists() and not (tmp_path / "g.zarr.partial").exists()
+
+
+def test_the_first_states_come_sooner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After 10 seconds, then as long after the last one as the work before it took, then every 5 minutes."""
+    now, saved = 0.0, list[float]()
+    monkeypatch.setattr(folder, "time", SimpleNamespace(perf_counter=lambda: now))
+    checkpoint = Checkpoint(tmp_path / "kept", {"input": "x"}, CheckpointOptions(tmp_path / "kept"))
+    while now < 1300:
+        if checkpoint.due:
+            checkpoint.save({})
+            saved.append(now)
+        now += 1.0
+    checkpoint.release()
+    assert saved == [10, 20, 40, 80, 160, 320, 620, 920, 1220]
+    hurried = Checkpoint(tmp_path / "hurried", {}, CheckpointOptions(tmp_path / "hurried", every=3))
+    now += 3
+    assert hurried.due
+    hurried.release()
 
 
 @pytest.mark.usefixtures("at_rest")
