@@ -113,7 +113,8 @@ class OneBitPaths(SemiExternalPaths):
             return
         settled = np.zeros(-(-len(labels) // 64), np.uint64)
         queue = Queue(self._scratch, self._room)
-        queue.write(np.zeros(len(seeds), np.uint64), seeds, settled)
+        for some in np.array_split(seeds, -(-len(seeds) // len(queue.keys)) or 1):  # in no more memory than a spill
+            queue.write(np.zeros(len(some), np.uint64), some, settled)
         rows = np.empty((2, len(queue.keys) // 4), np.int64), np.empty(len(queue.keys) // 4, np.uint64)
         limits = np.array([0, int(np.iinfo(labels.dtype).max) - 1, 0], np.uint64)
         least = np.array([self._arcs.least_weight], self._arcs.distance_dtype)
