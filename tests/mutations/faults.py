@@ -398,7 +398,7 @@ FAULTS = (
           "is_near = there && word >= done && word < split,",
           "is_near = there && word >= done && word + 1 < split,", _SEARCHES),
     Fault("heavy arcs are not relaxed", "emdiam/gpu/paths/delta_stepping.py",
-          "return self._relax(self._settled[:settled], bucket, _HEAVY) if settled else 0", "return 0", _SEARCHES),
+          "size = self._relax(self._settled[:settled], bucket, _HEAVY) if settled else 0", "size = 0", _SEARCHES),
     Fault("the last columns of a tile of the cross are old", "emdiam/gpu/kernels/paths/tiles.cuh",
           "for (u64 slice = 0; slice < inner; slice += SLICE) {",
           "for (u64 slice = 0; slice + SLICE < inner; slice += SLICE) {", _ALL_PAIRS),
