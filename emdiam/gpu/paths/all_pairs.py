@@ -1,8 +1,7 @@
 """Distances between all pairs on a device, by name.
 
-Source: papers/004, section 4. A matrix stays on the device where it fits; by streamed squaring it is in RAM, and its
-blocks come and go. A search from every vertex takes the rows of the graph instead.
-"""
+Source: papers/004, section 4. A matrix that fits is on the device; streamed squaring has it in RAM, and copies blocks
+to the device and back. A search from every vertex uses the rows of the graph instead. """
 
 from __future__ import annotations
 
@@ -31,9 +30,8 @@ USUAL, STREAMED, ORTEGA = "blocked", "lazy-minimum", "ortega"
 
 @dataclass(frozen=True)
 class DevicePairs:
-    """solve : solve(device, matrix, tile, tick) finds the distances on a matrix that is on the device, and gives them
-    and the rounds; None: the matrix is in RAM, or there are searches. title, section : see DeviceSearch. copies :
-    matrices on the device at once."""
+    """solve : solve(device, matrix, tile, tick) -> (distances, rounds), for a matrix on the device; None: the matrix is
+    in RAM, or the method searches. title, section : see DeviceSearch. copies : number of matrices on the device."""
 
     solve: Callable[..., tuple[Matrix, int]] | None
     title: str
@@ -67,22 +65,22 @@ class PairsSolver:
         self._device, self.name, self._tile = device, device.name, tile
 
     def usual(self, matrix_bytes: int) -> str:
-        """Blocked Floyd-Warshall where the matrix fits the device, else streamed squaring."""
+        """Blocked Floyd-Warshall if the matrix fits the device, else streamed squaring."""
         return USUAL if matrix_bytes + _MARGIN <= self._device.memory().free else STREAMED
 
     def host_bytes(self, method: str, p: int, item: int) -> int:
-        """Of RAM beside a matrix of p rows and columns: streamed, two of them, in whole blocks."""
+        """Bytes of RAM in addition to a matrix of p rows and columns: for streamed squaring two, in whole blocks."""
         return 2 * (p + _usual_block(p, self._tile)) ** 2 * item if method == STREAMED else 0
 
     def solve(self, matrix: np.ndarray, method: str, tick: Tick) -> int:
-        """Distances in the place of weights: int32, int64 or float64[p, p], p a multiple of the tile, no_path where
-        there is none; the rounds. Raises DeviceRoomError with the numbers where the device is too small."""
+        """Replace weights by distances: int32, int64 or float64[p, p], p a multiple of the tile, no_path without a
+        path; return the number of rounds. Raises DeviceRoomError with the numbers if device memory is too small."""
         device, p, chosen = self._device, len(matrix), ALL_PAIRS[method]
         if chosen.solve is None:
             return streamed_squaring(device, matrix, tick, self._tile)
         check_room(device, chosen.copies * matrix.nbytes + _MARGIN, f"{method} on a matrix of {p} x {p} distances")
         found, rounds = chosen.solve(device, Matrix(device.array(matrix.reshape(-1)), p, p), self._tile, tick)
-        # A few rows at a time: the host's memory is planned without a second matrix.
+        # A few rows at a time: the plan has no second matrix on the host.
         for row in range(0, p, self._tile):
             cells = found.cells[row * p : (row + self._tile) * p]
             matrix[row : row + self._tile] = device.to_host(cells).reshape(-1, p)
@@ -94,15 +92,15 @@ class PairsSolver:
 
 
 def solver_on(selection: Selection) -> PairsSolver | None:
-    """What solves a matrix on the selected device; None for the CPU. Raises InputError for several devices."""
+    """The solver on the selected device; None for the CPU. Raises InputError for several devices."""
     if selection.others:
         raise InputError("a matrix is solved on one GPU", text=selection.name, remedy="name one, as gpu:0")
     return None if selection.device is None else PairsSolver(selection.device)
 
 
 class DeviceSearches:
-    """A search from every vertex, on one graph that is on the device; see paths/pairs/harish.py. method : "ortega", or
-    the search that suits the weights. infinity : of pairs without a path."""
+    """A search from every vertex on one resident graph; see paths/pairs/harish.py. method : "ortega", or the default
+    search for the weights. infinity : of pairs without a path."""
 
     def __init__(self, device: Device, method: str, rows: WeightedRows, infinity: float, tick: Tick) -> None:
         search = SEARCHES[method if method == ORTEGA else "workfront-sweep" if rows.least_weight < 0 else "near-far"]
@@ -111,7 +109,7 @@ class DeviceSearches:
         self._weighted, self._options = upload_rows(device, rows), SearchOptions(tick=tick)
 
     def fill(self, first: int, strip: np.ndarray) -> None:
-        """strip[i] = distances from vertex first + i, dtype[k, n]; infinity where no path is."""
+        """Set strip[i] to the distances from vertex first + i, dtype[k, n]; infinity without a path."""
         for number, row in enumerate(strip, first):
             found = self._search(self._device, self._weighted, number, self._options)
             row.fill(self._infinity)
@@ -122,10 +120,9 @@ class DeviceSearches:
 
 def streamed_squaring(device: Device, matrix: np.ndarray, tick: Tick = no_tick, tile: int = TILE,
                       block: int | None = None) -> int:
-    """Distances in the place of weights, cells[p, p] in RAM, by squares of it in blocks of `block` rows and columns, a
-    multiple of `tile`; None: a quarter of the matrix along a side, or as much as the device has room for. The rounds.
-
-    Host memory: two matrices more. Raises DeviceRoomError."""
+    """Replace weights by distances, cells[p, p] in RAM, by repeated squaring in blocks of `block` rows and columns, a
+    multiple of `tile` (None: a quarter of the side, or the largest block that fits the device). Returns the number of
+    rounds. Host memory: two further matrices. Raises DeviceRoomError."""
     item, p = matrix.itemsize, len(matrix)
     block = block or max(tile, min(_usual_block(p, tile), largest_block(device.memory().free - _MARGIN, item, tile)))
     check_room(device, streamed_bytes(block, item) + _MARGIN, f"blocks of {block} x {block} distances")

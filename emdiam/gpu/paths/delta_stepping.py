@@ -1,10 +1,8 @@
 """Delta-stepping on a device: buckets of vertices by length, light arcs until a bucket is settled, then heavy ones.
 
-N_BUCKETS buckets stand side by side, and one more holds what lies beyond them. The host reads two numbers a round.
-Bytes a vertex on the device: 8 for the length, N_BUCKETS + 2 ids for the buckets and what is settled, 8 for marks, and
-what QueueRounds says. Source: papers/004, section 3.1 (Meyer and Sanders; Davidson et al.). Kernels:
-paths/delta_stepping.cu.
-"""
+There are N_BUCKETS buckets, and one more for vertices beyond them. The host reads two numbers a round. Bytes a vertex
+on the device: 8 for the length, N_BUCKETS + 2 ids for the buckets and settled vertices, 8 for marks, and the bytes of
+QueueRounds. Source: papers/004, section 3.1 (Meyer and Sanders; Davidson et al.). Kernels: paths/delta_stepping.cu. """
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ _LIGHT, _HEAVY = np.uint32(0), np.uint32(1)
 
 
 class _Buckets:
-    """The buckets of one search; last : the one for what lies beyond."""
+    """The buckets of one search; last : the bucket of vertices beyond the others."""
 
     def __init__(self, run: QueueRounds, words: DeviceArray, delta: np.generic, last: int,
                  block: int | None) -> None:
@@ -37,11 +35,11 @@ class _Buckets:
         device.fill(self._held, np.iinfo(np.uint32).max)
         self._steps, self._tail = zeros(device, n, np.uint32), device.empty(1, np.uint64)
         self._least, self._kernels = device.empty(1, np.uint64), KernelFile(device, _FILE, run.macros, block)
-        # Without heavy arcs nobody asks what is settled.
+        # Without heavy arcs, settled vertices need not be listed.
         self._has_heavy = float(run.weighted.facts.largest) > float(delta)
 
     def put_source(self, source: int) -> None:
-        """Make the source the whole of the first bucket."""
+        """Put only the source into the first bucket."""
         self._device.fill(self._vertices[:1], source)
         self._device.fill(self._fills[:1], 1)
         self._device.fill(self._held[source : source + 1], 0)
@@ -53,24 +51,24 @@ class _Buckets:
         return self._vertices[bucket * self._n : bucket * self._n + size]
 
     def _counted(self, entry: str, items: int, *arguments: Any) -> int:
-        """Launch a kernel that counts in its last argument; the count."""
+        """Launch a kernel that counts in its last argument; return the count."""
         self._device.fill(self._tail, 0)
         self._kernels.launch(entry, items, *arguments, self._tail)
         return int(self._device.to_host(self._tail)[0])
 
     def settle(self, bucket: int, options: SearchOptions) -> None:
-        """Relax the arcs of a bucket until nothing in it changes."""
+        """Relax the arcs of a bucket until no length in it changes."""
         run, size = self._run, self._fill_of(bucket)
         if size:
             size = self._counted("delta_take", size, self._of(bucket, size), size, self._words, self._base, self._delta,
                                  np.uint32(bucket), self._last, run.queue)
-        # More than once only where rounding brings a vertex by a heavy arc back to this bucket.
+        # Repeats only if a heavy arc leads back into this bucket by rounding.
         while size:
             settled = self._relax_light(bucket, size, options)
             size = self._relax(self._settled[:settled], bucket, _HEAVY) if settled else 0
 
     def _relax_light(self, bucket: int, size: int, options: SearchOptions) -> int:
-        """Rounds over light arcs; how many vertices they have settled."""
+        """Rounds over light arcs; return the number of settled vertices."""
         run, settled = self._run, 0
         self._step += 1
         while size:
@@ -91,7 +89,7 @@ class _Buckets:
         return int(size)
 
     def move_on(self) -> bool:
-        """Begin the buckets anew at the shortest length beyond them; whether there is any."""
+        """Restart the buckets at the shortest length beyond them; return whether a vertex is beyond them."""
         last, run = int(self._last), self._run
         size = self._fill_of(last)
         if not size:
@@ -115,7 +113,7 @@ class _Buckets:
 def delta_stepping(device: Device, weighted: WeightedGraph, source: int, options: SearchOptions | None = None,
                    n_buckets: int = N_BUCKETS, block: int | None = None) -> Paths:
     """Distances from `source`. options.delta : width of a bucket, infinity for a single one; None:
-    WeightedGraph.usual_delta. n_buckets : beside the one for what lies beyond.
+    WeightedGraph.usual_delta. n_buckets : number of buckets, without the one beyond them.
 
     Raises InputError for negative weights and a delta that is not positive.
     """

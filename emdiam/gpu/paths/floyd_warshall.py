@@ -20,7 +20,8 @@ TILE = TILES[-1]
 
 
 def floyd_warshall(device: Device, matrix: Matrix, tick: Tick = no_tick) -> tuple[Matrix, int]:
-    """Distances in the place of weights, a launch for each vertex in between; the matrix, and the launches."""
+    """Replace weights by distances, with a launch for each intermediate vertex; return the matrix and the number of
+    launches."""
     kernels = KernelFile(device, "paths/floyd_warshall.cu", {**matrix.macros, "TILE": TILE})
     n = matrix.n_vertices
     for k in range(n):
@@ -32,10 +33,11 @@ def floyd_warshall(device: Device, matrix: Matrix, tick: Tick = no_tick) -> tupl
 def blocked_floyd_warshall(
     device: Device, matrix: Matrix, tile: int = TILE, tick: Tick = no_tick
 ) -> tuple[Matrix, int]:
-    """The same by tiles, three launches for each of the diagonal; the matrix, and the tiles along a side.
+    """As floyd_warshall by tiles, with three launches for each tile of the diagonal; return the matrix and the number
+    of tiles along a side.
 
-    tile : cells along a side of a tile, of which rows and pitch of the matrix are multiples. Raises InputError for one
-    that there is not.
+    tile : cells along a side of a tile; rows and pitch of the matrix are multiples of it. Raises InputError for an
+    unknown tile.
     """
     tiles, kernels = tiled(device, matrix, "paths/floyd_warshall.cu", tile)
     cells, pitch = matrix.cells, matrix.pitch
@@ -49,8 +51,8 @@ def blocked_floyd_warshall(
 
 
 def single_kernel_floyd_warshall(device: Device, matrix: Matrix, tile: int = TILE) -> tuple[Matrix, int]:
-    """The same in one launch, in which tiles wait for those that they need; the matrix, and the tiles along a side.
-    Raises InputError for a tile that there is not."""
+    """As blocked_floyd_warshall in one launch, in which tiles wait for the tiles that they need; return the matrix and
+    the number of tiles along a side. Raises InputError for an unknown tile."""
     tiles, kernels = tiled(device, matrix, "paths/floyd_warshall_single.cu", tile)
     if tiles:
         kernels.launch_resident("floyd_warshall_single", tiles * tiles, matrix.cells, matrix.pitch, tiles,
@@ -60,7 +62,7 @@ def single_kernel_floyd_warshall(device: Device, matrix: Matrix, tile: int = TIL
 
 
 def tiled(device: Device, matrix: Matrix, file: str, tile: int) -> tuple[int, KernelFile]:
-    """The tiles along a side, and the kernels for them."""
+    """The number of tiles along a side, and the kernels for them."""
     check_tile(tile)
     if matrix.rows % tile or matrix.pitch % tile:
         raise ValueError(f"{matrix.rows} rows of {matrix.pitch} cells are not whole tiles of {tile}")
@@ -68,6 +70,6 @@ def tiled(device: Device, matrix: Matrix, file: str, tile: int) -> tuple[int, Ke
 
 
 def check_tile(tile: int) -> None:
-    """Raise InputError for a tile that there is not."""
+    """Raise InputError for an unknown tile."""
     if tile not in TILES:
         raise InputError("there is no such tile", text=str(tile), remedy=f"use {' or '.join(map(str, TILES))}")

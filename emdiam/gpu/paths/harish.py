@@ -1,10 +1,10 @@
-"""Harish and Narayanan's shortest paths: one kernel relaxes the arcs of all marked vertices into a second array, the
-other one commits what became shorter and marks it.
+"""Harish and Narayanan's shortest paths: one kernel relaxes the arcs of all marked vertices into a second array,
+another one commits shorter lengths and marks their vertices.
 
-On every layout. The host reads one number a round. Bytes a vertex on the device: 17, beside the layout.
+For every layout. The host reads one number a round. Bytes a vertex on the device: 17, without the layout.
 Source: papers/004, section 3.1 (Harish and Narayanan) and section 1. Kernels: paths/harish.cu.
 
-A weighted graph on a device in the layouts of the papers, by name, each as the first kernel of Harish takes it.
+Also a weighted graph on a device in the layouts of the papers, by name, for the first kernel of Harish.
 
 Source: papers/004, section 1: adjacency matrix with a pitch (1.1), rows, rows of pairs and the reverse of both (1.2),
 edge list (1.3); papers/001, section IV-B: padded lists, and the matrix of lists, whose heads are those of
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..variants.layouts import AdjacencyLists
 
 def reverse_rows(device: Device, weighted: WeightedGraph) -> WeightedGraph:
-    """The rows of the arcs that come in: `neighbours` holds their tails, in any order. O(n + m)."""
+    """The rows of incoming arcs: `neighbours` has their tails, in any order. O(n + m)."""
     graph, n, m = weighted.graph, weighted.n_vertices, weighted.graph.n_arcs
     kernels = KernelFile(device, "paths/layouts.cu", layout_macros(weighted))
     starts = zeros(device, n + 1, np.uint64)
@@ -53,8 +53,8 @@ def reverse_rows(device: Device, weighted: WeightedGraph) -> WeightedGraph:
 
 @dataclass(frozen=True)
 class Relaxation:
-    """How a layout is relaxed: an entry of paths/harish.cu, its macros, and its arguments before `marked`. items : that
-    get a thread each."""
+    """The relaxation of a layout: an entry of paths/harish.cu, its macros, and its arguments before `marked`. items :
+    number of items, with a thread each."""
 
     entry: str
     macros: dict[str, Define]
@@ -119,8 +119,8 @@ def _reverse(device: Device, weighted: WeightedGraph) -> Relaxation:
 
 @dataclass(frozen=True)
 class ArcLayout:
-    """prepare : makes it of rows on the device. title : what it is. section : of the papers. bytes : on the device,
-    beside the rows."""
+    """prepare : makes the layout from rows on the device. title : its description. section : of the papers. bytes : on
+    the device, in addition to the rows."""
 
     prepare: Callable[[Device, WeightedGraph], Relaxation]
     title: str
@@ -144,7 +144,7 @@ LAYOUTS: Mapping[str, ArcLayout] = MappingProxyType({
 
 
 def find_layout(name: str) -> ArcLayout:
-    """The layout of that name. Raises InputError, with the names that there are, if there is none."""
+    """The layout of this name. Raises InputError with all names for an unknown one."""
     if name not in LAYOUTS:
         raise no_such("layout", name, LAYOUTS)
     return LAYOUTS[name]
@@ -157,8 +157,8 @@ def harish(device: Device, weighted: WeightedGraph, source: int, options: Search
            layout: str | Relaxation = "rows", block: int | None = None) -> Paths:
     """Distances from `source`; weights may be negative.
 
-    layout : a name of LAYOUTS, or what its `prepare` gave, to share it among sources. block : threads of a block.
-    Raises InputError for a layout that there is not or cannot be, and for a negative cycle that the source reaches.
+    layout : a name of LAYOUTS, or the result of its `prepare`, to share it among sources. block : threads of a block.
+    Raises InputError for an unknown or impossible layout, and for a negative cycle that the source reaches.
     """
     relaxation = find_layout(layout).prepare(device, weighted) if isinstance(layout, str) else layout
     kernels, n = KernelFile(device, _FILE, relaxation.macros, block), weighted.n_vertices

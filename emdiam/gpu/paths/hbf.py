@@ -1,11 +1,10 @@
 """H-BF: Bellman and Ford's algorithm from a queue, with the predecessor in the same 64 bits as the length.
 
-Arcs are told apart once for all sources: loops are left out, a vertex with one way in is written without an atomic
-operation, and one that leads nowhere else is not queued; no vertex is twice in a queue. Lengths of more than 32 bits
-and floats do not leave room for a predecessor: then a label is the length alone, and the tree is made from the
-distances (Paths.add_tree). The host reads one number a round. Bytes on the device: 8 a vertex for the label, 1 an arc,
-and what QueueRounds says. Source: papers/004, section 3.2 (Busato and Bombieri). Kernels: paths/hbf.cu.
-"""
+Arcs are classified once for all sources: loops are skipped, a vertex with one incoming arc is written without an atomic
+operation, and a dead end is not queued; no vertex is twice in a queue. Lengths of more than 32 bits and floats leave no
+room for a predecessor: then a label is only the length, and the tree comes from the distances (Paths.add_tree). The
+host reads one number a round. Bytes on the device: 8 a vertex for the label, 1 an arc, and the bytes of QueueRounds.
+Source: papers/004, section 3.2 (Busato and Bombieri). Kernels: paths/hbf.cu. """
 
 from __future__ import annotations
 
@@ -21,13 +20,13 @@ from .weighted_graph import NO_PATH, ROUND, QueueRounds, WeightedGraph, check_no
 
 _FILE = "paths/hbf.cu"
 _KERNEL = (_FILE, "hbf_relax")
-# A length of a packed label that stands for all from it on, and ids that fit beside a length.
+# The largest length of a packed label, which also stands for longer ones; and the limit of ids in a packed label.
 LONGEST = 0xFFFFFFFE
 _MOST_VERTICES = 1 << 32
 
 
 def classify_arcs(device: Device, weighted: WeightedGraph, block: int | None = None) -> DeviceArray:
-    """What is known of each arc, uint8[m]: useless (1), the only way in (2), a dead end (4)."""
+    """The class of each arc, uint8[m]: useless (1), the only incoming arc (2), a dead end (4)."""
     graph, n = weighted.graph, weighted.n_vertices
     kinds, arcs_in = device.empty(graph.n_arcs, np.uint8), zeros(device, n, np.uint32)
     defines = {**graph.launcher(device, USUAL, block).defines, **weighted.macros, "PACKED_LABELS": 0}
@@ -39,9 +38,9 @@ def classify_arcs(device: Device, weighted: WeightedGraph, block: int | None = N
 
 def hbf(device: Device, weighted: WeightedGraph, source: int, options: SearchOptions | None = None,
         mapping: str = USUAL, block: int | None = None, kinds: DeviceArray | None = None) -> Paths:
-    """Distances from `source`, and predecessors where a label has room for them.
+    """Distances from `source`, and predecessors if labels have room for them.
 
-    mapping : one of HBF_MAPPINGS. kinds : of classify_arcs, to share them among sources; made here if None. Raises
+    mapping : one of HBF_MAPPINGS. kinds : from classify_arcs, to share them among sources; None: computed here. Raises
     InputError for negative weights.
     """
     check_not_negative(weighted, "h-bf")
@@ -58,14 +57,14 @@ def hbf(device: Device, weighted: WeightedGraph, source: int, options: SearchOpt
             before[~there] = before[source] = -1
             return Paths("h-bf", source, distances, run.relaxed, run.round, before)
         relaxed, rounds = run.relaxed, run.round
-    # Lengths did not fit, or could not: once more with all 64 bits.
+    # Lengths do not fit: again with all 64 bits.
     run = QueueRounds(device, weighted, _KERNEL, mapping, block=block, defines={"PACKED_LABELS": 0})
     labels = _search(run, source, kinds, on_tick)
     return Paths("h-bf", source, weighted.distances(labels), relaxed + run.relaxed, rounds + run.round)
 
 
 def _search(run: QueueRounds, source: int, kinds: DeviceArray, on_tick: Tick) -> np.ndarray:
-    """All rounds; the labels that they end with, uint64[n]."""
+    """Run all rounds; return the final labels, uint64[n]."""
     run.begin(source)
     labels, size = run.weighted.start(run.device, source), 1
     if run.macros["PACKED_LABELS"]:

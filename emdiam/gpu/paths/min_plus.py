@@ -1,13 +1,10 @@
 """The min-plus product on a device, for all pairs: repeated squaring, resident or streamed through the device.
 
-A round makes paths of at most 2 L arcs of those of at most L, by the product of the matrix with itself (the D x W that
-papers/004 prints as Algorithm 6 would add one arc a round). Minima are lazy: no sum is made where there is no path.
-Gaussian elimination cuts the matrix into four again and again, down to a tile, and takes paths from quarter to quarter
-by products alone (paths/pairs/floyd_warshall.py).
-Source: papers/004, section 4 and 4.1 (Harish, Vineet and Narayanan: streaming blocks, lazy minimum; Tran et al.; Buluç,
-Gilbert and Budak).
-Kernel: paths/min_plus.cu.
-"""
+A round turns paths of at most L arcs into paths of at most 2 L arcs, by the product of the matrix with itself (the
+D x W that papers/004 prints as Algorithm 6 would add one arc a round). Minima are lazy: sums without a path are
+skipped. Gaussian elimination cuts the matrix into four again and again, down to a tile, and takes paths from quarter to
+quarter by products alone (paths/pairs/floyd_warshall.py). Source: papers/004, section 4 and 4.1 (Harish, Vineet and
+Narayanan: streaming blocks, lazy minimum; Tran et al.; Buluç, Gilbert and Budak). Kernel: paths/min_plus.cu. """
 
 from __future__ import annotations
 
@@ -23,13 +20,13 @@ from ..source import Define
 from .floyd_warshall import TILE, check_tile, tiled
 from .weighted_graph import CELL_TYPES, Matrix
 
-# Blocks of a product on the device: the sum at hand, and of both factors one that is read and one on its way.
+# Blocks of a product on the device: the current sum, and for each factor one being read and one being copied.
 _BUFFERS = 5
 
 
 @dataclass(frozen=True)
 class Operand:
-    """A part of a matrix: cells from its first one on, and the pitch."""
+    """A part of a matrix: its cells from the first one on, and the pitch."""
 
     cells: DeviceArray
     pitch: int
@@ -38,8 +35,8 @@ class Operand:
 class MinPlus:
     """Products of matrices of whole tiles on a device.
 
-    dtype : of cells. tile : cells along a side of a tile. lazy : whether sums are left out where there is no path.
-    Raises InputError for a tile that there is not.
+    dtype : of cells. tile : cells along a side of a tile. lazy : whether sums without a path are skipped. Raises
+    InputError for an unknown tile.
     """
 
     def __init__(self, device: Device, dtype: np.dtype[Any], tile: int = TILE, lazy: bool = True) -> None:
@@ -50,16 +47,16 @@ class MinPlus:
         self.changed = zeros(device, 1, np.uint64)
 
     def product(self, a: Operand, b: Operand, c: Operand, shape: tuple[int, int, int]) -> None:
-        """c = min(c, a (x) b); `changed` becomes 1 if a cell became lower.
+        """Set c to min(c, a (x) b), and `changed` to 1 if a cell fell.
 
-        shape : rows, columns of a, and columns of b, in tiles. c is neither a nor b.
+        shape : rows of a, columns of a, and columns of b, in tiles. c is neither a nor b.
         """
         rows, inner, columns = shape
         self._kernels.launch_blocks("min_plus_product", rows * columns, a.cells, a.pitch, b.cells, b.pitch, c.cells,
                                     c.pitch, rows, inner, columns, self.changed)
 
     def took_change(self) -> bool:
-        """Whether a cell became lower since this was asked last."""
+        """Whether a cell fell since the last call."""
         found = bool(self._device.to_host(self.changed)[0])
         self._device.fill(self.changed, 0)
         return found
@@ -67,10 +64,9 @@ class MinPlus:
 
 def repeated_squaring(device: Device, matrix: Matrix, tile: int = TILE, tick: Tick = no_tick,
                       lazy: bool = True) -> tuple[Matrix, int]:
-    """The distances, and the rounds: log2 of the arcs of the longest shortest path, and one more.
+    """The distances, and the number of rounds: log2 of the arcs of the longest shortest path, plus one.
 
-    matrix : padded to whole tiles, no longer needed. Device memory: two matrices. Raises InputError for a tile that
-    there is not.
+    matrix : padded to whole tiles; overwritten. Device memory: two matrices. Raises InputError for an unknown tile.
     """
     product, tiles, rounds = MinPlus(device, matrix.cells.dtype, tile, lazy), matrix.rows // tile, 0
     other = matrix.like(device)
@@ -87,8 +83,8 @@ def repeated_squaring(device: Device, matrix: Matrix, tile: int = TILE, tick: Ti
 
 def recursive_elimination(device: Device, matrix: Matrix, tile: int = TILE,
                           tick: Tick = no_tick) -> tuple[Matrix, int]:
-    """Distances in the place of weights, and the tiles along a side. Device memory: two matrices at most, since a
-    product does not write to what it reads. Raises InputError for a tile that there is not."""
+    """Replace weights by distances; return the matrix and the number of tiles along a side. Device memory: at most two
+    matrices, since a product does not write to its inputs. Raises InputError for an unknown tile."""
     tiles, kernels = tiled(device, matrix, "paths/floyd_warshall.cu", tile)
     product, cells, pitch = MinPlus(device, matrix.cells.dtype, tile), matrix.cells, matrix.pitch
     before = device.empty(cells.size, cells.dtype)
@@ -98,7 +94,7 @@ def recursive_elimination(device: Device, matrix: Matrix, tile: int = TILE,
 
     def through(rows: range, inner: range, columns: range) -> None:
         kept = slice(rows[0] * tile * pitch, (rows[-1] + 1) * tile * pitch)
-        # One factor may be what is written: as it was before.
+        # If a factor is also written, use a copy of it.
         if inner in (rows, columns):
             device.copy(cells[kept], before[kept])
         product.product(part(before if inner == columns else cells, rows, inner),
@@ -125,21 +121,21 @@ def recursive_elimination(device: Device, matrix: Matrix, tile: int = TILE,
 # -- Streamed ------------------------------------------------------------------------------------------------
 
 def streamed_bytes(block: int, itemsize: int) -> int:
-    """Device memory of a streamed product by blocks of that many rows and columns."""
+    """Device memory of a streamed product by blocks of `block` rows and columns."""
     return _BUFFERS * block * block * itemsize + (1 << 16)
 
 
 def largest_block(free: int, itemsize: int, tile: int = TILE) -> int:
-    """The most rows and columns of a block within `free` bytes; 0 if a tile is too large."""
+    """The largest block within `free` bytes, in rows and columns; 0 if a tile is too large."""
     most = int(max(0, (free - (1 << 16)) // (_BUFFERS * itemsize)) ** 0.5)
     return most // tile * tile
 
 
 class StreamedSquares:
-    """Squares of a matrix that lies in RAM, in blocks that come to the device while others are multiplied.
+    """Squares of a matrix in RAM, in blocks that are copied to the device while others are multiplied.
 
-    blocks : cells[count, count, block * block], a multiple of tiles each, locked into memory until `close`. Device
-    memory: streamed_bytes.
+    blocks : cells[count, count, block * block], each of whole tiles, locked in memory until `close`. Device memory:
+    streamed_bytes.
     """
 
     def __init__(self, device: Device, blocks: np.ndarray, tile: int = TILE, lazy: bool = True) -> None:
@@ -155,7 +151,7 @@ class StreamedSquares:
             device.register(array)
 
     def close(self) -> None:
-        """Unlock the memory of the host."""
+        """Unlock the host memory."""
         self._device.synchronize()
         for array in self._locked:
             self._device.release(array)
@@ -166,7 +162,7 @@ class StreamedSquares:
         return self._now
 
     def square(self, tick: Tick = no_tick) -> bool:
-        """One round; whether a cell became lower."""
+        """One round; return whether a cell fell."""
         lowered = False
         for i in range(self.count):
             for j in range(self.count):
@@ -183,7 +179,7 @@ class StreamedSquares:
         return lowered
 
     def _multiply(self, i: int, j: int, k: int) -> None:
-        """Bring the blocks (i, k) and (k, j) behind what runs, and multiply them when they are there."""
+        """Copy the blocks (i, k) and (k, j) asynchronously, and multiply them afterwards."""
         device, slot = self._device, k % 2
         if self._free[slot] is not None:
             device.wait(self._free[slot], self._stream)

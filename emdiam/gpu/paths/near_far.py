@@ -1,21 +1,20 @@
-"""Near-far: vertices below a split are relaxed, the others wait in a pile, which is split when no near one is left.
+"""Near-far: vertices below a split are relaxed; the others wait in a pile, which is split when no near vertex remains.
 
-The split moves to delta above the shortest length in the pile, so that intervals without a vertex cost nothing. The
-host reads two numbers a round. Bytes a vertex on the device: 8 for the length, 4 and two ids for the pile, and what
-QueueRounds says. Source: papers/004, section 3.1, after Davidson, Baxter, Garland and Owens. Kernels:
-paths/near_far.cu.
+The split moves to delta above the shortest length in the pile, so that empty intervals cost nothing. The host reads two
+numbers a round. Bytes a vertex on the device: 8 for the length, 4 and two ids for the pile, and the bytes of
+QueueRounds. Source: papers/004, section 3.1, after Davidson, Baxter, Garland and Owens. Kernels: paths/near_far.cu.
 
-Ortega: all vertices of the pile are settled whose length is at most that of any path that leaves the pile by the
-lightest arc of a vertex. The host reads two numbers a round; 4 or 8 bytes a vertex more. Source: papers/004, section
+Ortega: settles all vertices of the pile whose length is at most the length of every path that leaves the pile along the
+lightest arc of a vertex. The host reads two numbers a round; 4 or 8 further bytes a vertex. Source: papers/004, section
 4.1, after Ortega-Arranz, Torres, Llanos and Gonzalez-Escribano.
 
-Sorted buckets: Delta-stepping in which the pile is sorted by buckets in every round, and the first bucket is relaxed.
-There are 32, the last with all beyond it. The host reads their sizes a round. Source: papers/004, section 3.1, after
-Davidson et al.
+Sorted buckets: Delta-stepping that sorts the pile by buckets in every round and relaxes the first bucket. There are 32
+buckets, the last one with all later lengths. The host reads their sizes each round. Source: papers/004, section 3.1,
+after Davidson et al.
 
-Workfront sweep: Bellman and Ford's algorithm from a queue, its arcs shared out evenly by merge path.
+Workfront sweep: Bellman and Ford's algorithm from a queue, with its arcs divided evenly by merge path.
 
-The host reads one number a round. Bytes a vertex on the device: 8 for the length, and what QueueRounds says.
+The host reads one number a round. Bytes a vertex on the device: 8 for the length, and the bytes of QueueRounds.
 Source: papers/004, section 3.1, after Davidson, Baxter, Garland and Owens. Kernel: paths/workfront_sweep.cu.
 """
 
@@ -37,7 +36,7 @@ SORTED_BUCKETS = 32
 
 
 class _Pile:
-    """The vertices that wait: ids[n] with room for the next pile, and marks of those that are in it."""
+    """The waiting vertices: ids[n], a second vector for the next pile, and marks of its members."""
 
     def __init__(self, run: QueueRounds, block: int | None) -> None:
         device, n, ids = run.device, run.weighted.n_vertices, run.weighted.graph.id_dtype
@@ -47,15 +46,14 @@ class _Pile:
         self._kernels = KernelFile(device, _FILE, run.macros, block)
 
     def least(self, entry: str, words: DeviceArray, *more: Any) -> np.uint64:
-        """The word that a kernel finds to be the least of the pile; NO_PATH where there is none."""
+        """The least word of the pile by a kernel; NO_PATH for an empty pile."""
         device = self._run.device
         device.fill(self._least, NO_PATH)
         self._kernels.launch(entry, self.size, self.vertices, self.size, words, *more, self._least)
         return np.uint64(device.to_host(self._least)[0])
 
     def next_split(self, words: DeviceArray, done: np.uint64, delta: np.generic) -> np.uint64 | None:
-        """The word at which the vertices of the next rounds end, above the shortest in the pile; None if all in it
-        are below `done`."""
+        """The upper limit of words in the next rounds, above the shortest in the pile; None if all are below `done`."""
         weighted, least = self._run.weighted, self.least("near_far_least", words, done)
         if least == NO_PATH:
             return None
@@ -66,7 +64,7 @@ class _Pile:
         return max(beyond, least + np.uint64(1))
 
     def split(self, words: DeviceArray, done: np.uint64, split: np.uint64) -> int:
-        """Move what is below the split to the queue; how many vertices that is."""
+        """Move vertices below the split to the queue; return their number."""
         run = self._run
         run.device.fill(run.counts, 0)
         self._kernels.launch("near_far_split", self.size, self.vertices, self.size, words, done, split, self.marks,
@@ -76,7 +74,7 @@ class _Pile:
         return near
 
     def lightest(self) -> DeviceArray:
-        """The least weight of the arcs of every vertex that has some."""
+        """The least weight of an arc of each vertex with arcs."""
         run, graph, weights = self._run, self._run.weighted.graph, self._run.weighted.weights
         found = run.device.empty(graph.n_vertices, weights.dtype)
         self._kernels.launch("lightest_arcs", graph.n_vertices, graph.offsets, graph.neighbours, weights,
@@ -84,9 +82,9 @@ class _Pile:
         return found
 
     def sort(self, words: DeviceArray, delta: np.generic) -> int:
-        """Sort by buckets, and move the first one to the queue; how many vertices that is."""
+        """Sort by buckets, and move the first one to the queue; return its number of vertices."""
         run = self._run
-        # Buckets begin at the shortest length: so the first is never empty, however small delta is.
+        # Buckets start at the shortest length, so the first one is not empty for any delta.
         first = run.weighted.length(self.least("near_far_least", words, np.uint64(0)))
         counts = zeros(run.device, SORTED_BUCKETS, np.uint64)
         about = self.vertices, self.size, words, delta, first
@@ -103,7 +101,7 @@ class _Pile:
 
 def near_far(device: Device, weighted: WeightedGraph, source: int, options: SearchOptions | None = None,
              block: int | None = None) -> Paths:
-    """Distances from `source`. options.delta : how far the split moves; None: WeightedGraph.usual_delta.
+    """Distances from `source`. options.delta : the step of the split; None: WeightedGraph.usual_delta.
 
     Raises InputError for negative weights and a delta that is not positive.
     """
@@ -130,7 +128,7 @@ def near_far(device: Device, weighted: WeightedGraph, source: int, options: Sear
 
 def _by_pile(name: str, device: Device, weighted: WeightedGraph, source: int, options: SearchOptions,
              block: int | None, next_queue: Callable[[_Pile, DeviceArray], int]) -> Paths:
-    """Rounds in which all vertices that are lowered come to the pile, and the next queue from it."""
+    """Rounds that put all lowered vertices into the pile, and take the next queue from it."""
     check_not_negative(weighted, name)
     run = QueueRounds(device, weighted, (_FILE, "near_far_relax"), USUAL, block=block)
     run.begin(source)
@@ -175,15 +173,15 @@ def workfront_sweep(device: Device, weighted: WeightedGraph, source: int, option
                     mapping: str = USUAL, block: int | None = None) -> Paths:
     """Distances from `source`; weights may be negative.
 
-    mapping, block : the load balancing, merge path if it is not given. Raises InputError for a negative cycle
-    that the source reaches.
+    mapping : the load balancing (default: merge path). block : threads of a block. Raises InputError for a negative
+    cycle that the source reaches.
     """
     run = QueueRounds(device, weighted, _KERNEL, mapping, block)
     words = weighted.start(device, source)
     run.begin(source)
     size, on_tick = 1, (options or SearchOptions()).tick
     while size:
-        # More rounds than there are vertices lower one only on a negative cycle.
+        # Only with a negative cycle does round n still lower a vertex.
         if run.round >= weighted.n_vertices:
             raise negative_cycle()
         device.fill(run.counts, 0)

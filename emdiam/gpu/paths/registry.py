@@ -1,4 +1,4 @@
-"""Shortest paths from one source on a device, by name; those between all pairs: all_pairs.py."""
+"""Shortest paths from one source on a device, by name; for all pairs see all_pairs.py."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .weighted_graph import WeightedGraph, check_room, graph_bytes, upload_rows
 AUTO = "auto"
 _DAVIDSON = "papers/004, section 3.1 (Davidson et al.)"
 _MARGIN = 1 << 16
-# Of rounds from a queue: the length, a mark, sums of degrees; and two queues.
+# Rounds from a queue: bytes a vertex for the length, a mark and sums of degrees; and two queues of ids.
 _QUEUE_BYTES, _QUEUE_IDS = 20, 2
 
 Search = Callable[[Device, WeightedGraph, int, SearchOptions], Paths]
@@ -30,9 +30,9 @@ Search = Callable[[Device, WeightedGraph, int, SearchOptions], Paths]
 
 @dataclass(frozen=True)
 class DeviceSearch:
-    """search : does it on a graph that is on the device. title : its name in the literature. section : where it stands.
-    negative : whether weights may be. pairs : whether head and weight of an arc stand side by side. state : bytes and
-    ids a vertex, and bytes an arc, on the device beside the graph, or None where a layout decides."""
+    """search : the function, for a resident graph. title : its name in the literature. section : of the paper.
+    negative : whether weights may be negative. pairs : whether head and weight of an arc are adjacent in memory.
+    state : bytes and ids a vertex, and bytes an arc, on the device without the graph; None if the layout decides."""
 
     search: Search
     title: str
@@ -42,7 +42,7 @@ class DeviceSearch:
     state: tuple[int, int, int] | None = None
 
     def bytes(self, rows: WeightedRows) -> int:
-        """Device memory of a search, at least; all of it where `state` is known."""
+        """Device memory of a search; a lower bound if `state` is None."""
         a_vertex, ids, an_arc = self.state or (17, 0, 0)
         pairs = 8 * rows.n_arcs if self.pairs else 0
         n = rows.n_vertices
@@ -51,7 +51,7 @@ class DeviceSearch:
 
 def _queued(search: Search, title: str, section: str, more: tuple[int, int, int] = (0, 0, 0),
             negative: bool = False) -> DeviceSearch:
-    """A search from queues, that takes `more` memory than these."""
+    """A search from queues, with `more` memory in addition to the queues."""
     return DeviceSearch(search, title, section, negative,
                         state=(_QUEUE_BYTES + more[0], _QUEUE_IDS + more[1], more[2]))
 
@@ -76,8 +76,8 @@ SEARCHES: Mapping[str, DeviceSearch] = MappingProxyType({
 
 
 class DeviceSearcher:
-    """A Searcher (runs/sssp.py) on the device that was selected; where any would do, the processors do what it
-    cannot. name : what has searched, for results."""
+    """A Searcher (runs/sssp.py) on the selected device; with "auto", the CPU searches if the device cannot. name : of
+    the device that has searched, for results."""
 
     def __init__(self, selection: Selection) -> None:
         self._selection, self.name = selection, selection.name
@@ -98,7 +98,7 @@ class DeviceSearcher:
 
 
 def searcher_on(selection: Selection) -> DeviceSearcher | None:
-    """What searches on the selected device; None for the CPU. Raises InputError for several devices."""
+    """The searcher on the selected device; None for the CPU. Raises InputError for several devices."""
     if selection.others:
         raise InputError("a search from one source runs on one GPU", text=selection.name, remedy="name one, as gpu:0")
     return None if selection.device is None else DeviceSearcher(selection)
@@ -106,11 +106,11 @@ def searcher_on(selection: Selection) -> DeviceSearcher | None:
 
 def device_paths(rows: WeightedRows, source: int, device: Device, method: str = AUTO,
                  options: SearchOptions | None = None) -> Paths:
-    """Distances from `source` along the arcs of `rows`, found on `device`.
+    """Distances from `source` along the arcs of `rows`, computed on `device`.
 
-    method : a key of SEARCHES, or "auto": near-far, or workfront sweep for negative weights. Raises InputError for a
-    method that there is not, weights that it cannot have, and a negative cycle; DeviceRoomError with the numbers where
-    the device is too small; OverflowError where a distance may not fit; ValueError for a source that is no vertex.
+    method : a key of SEARCHES, or "auto": near-far, or workfront sweep for negative weights. Raises InputError for an
+    unknown method, invalid weights, and a negative cycle; DeviceRoomError with the numbers if device memory is too
+    small; OverflowError if a distance may not fit; ValueError for a source that is no vertex.
     """
     if not 0 <= source < rows.n_vertices:
         raise ValueError(f"the source must be a vertex, 0 to {rows.n_vertices - 1}")

@@ -1,7 +1,7 @@
 """A graph with weights on a device, and lengths of paths as the words that kernels lower (kernels/paths/lengths.cuh).
 
-Weights are uint32 along which lengths are uint64, or float32 and float64 along which they are float64. Signed integers
-go as float64, where all sums of them are exact.
+Weights are uint32 with lengths uint64, or float32 and float64 with lengths float64. Signed integers become float64, if
+all their sums are exact.
 
 QueueRounds are rounds of relaxations from a queue, which workfront sweep, near-far, H-BF and delta-stepping share. A
 Matrix has distances, or weights, as the adjacency matrix with a pitch of papers/004, section 1.1.
@@ -26,7 +26,7 @@ from ..source import Define
 
 NO_PATH = np.uint64(0xFFFFFFFFFFFFFFFF)
 WEIGHT_TYPES = {"uint32": "u32", "float32": "float", "float64": "double"}
-# Up to here every integer is a double.
+# All integers up to this are exact in float64.
 _EXACT = 1 << 53
 _SIGN = np.uint64(1 << 63)
 _PIECE = 1 << 20
@@ -45,8 +45,8 @@ class PairedGraph(DeviceGraph):
 
 @dataclass(frozen=True)
 class WeightFacts:
-    """What the host knows of the weights. distance_dtype : of distances that are given out, see WeightedRows. least,
-    largest, mean : of the weights."""
+    """Facts of the weights on the host. distance_dtype : of returned distances, see WeightedRows. least, largest, mean
+    : of the weights."""
 
     distance_dtype: np.dtype[Any]
     least: float
@@ -55,14 +55,14 @@ class WeightFacts:
 
     @classmethod
     def of(cls, rows: WeightedRows) -> WeightFacts:
-        """Of rows in RAM."""
+        """The facts of rows in RAM."""
         mean = float(np.mean(rows.costs, dtype=np.float64)) if rows.n_arcs else 1.0
         return cls(rows.distance_dtype, rows.least_weight, rows.largest_weight, mean)
 
 
 @dataclass(frozen=True)
 class WeightedGraph:
-    """graph : offsets and heads. weights : uint32, float32 or float64[m], or [1], unused, where arcs are pairs."""
+    """graph : offsets and heads. weights : uint32, float32 or float64[m]; if arcs are pairs, [1], unused."""
 
     graph: DeviceGraph
     weights: DeviceArray
@@ -70,7 +70,7 @@ class WeightedGraph:
 
     @property
     def is_paired(self) -> bool:
-        """Whether heads and weights stand side by side."""
+        """Whether arcs are pairs of head and weight."""
         return isinstance(self.graph, PairedGraph)
 
     @property
@@ -80,7 +80,7 @@ class WeightedGraph:
 
     @property
     def macros(self) -> dict[str, Define]:
-        """The macros of kernels for its types, a dict of one's own."""
+        """The macros of kernels for its types, as a new dict."""
         paired: dict[str, Define] = {"PAIRS": 1} if self.is_paired else {}
         return {**self.graph.macros, "WEIGHT": WEIGHT_TYPES[self.weights.dtype.name], **paired}
 
@@ -94,11 +94,11 @@ class WeightedGraph:
         return float_words(np.array([length]))[0] if self.along_floats else np.uint64(length)
 
     def length(self, word: np.uint64) -> np.generic:
-        """The length of a word, as kernels take it: uint64 or float64."""
+        """The length of a word, as a kernel argument: uint64 or float64."""
         return words_as_floats(np.array([word]))[0] if self.along_floats else word
 
     def start(self, device: Device, source: int) -> DeviceArray:
-        """Words uint64[n] before the first round: a path of length 0 to the source, and no other."""
+        """Words uint64[n] before the first round: length 0 at the source, no path elsewhere."""
         words = device.empty(self.n_vertices, np.uint64)
         device.fill(words, NO_PATH)
         device.fill(words[source : source + 1], self.word(0))
@@ -122,8 +122,8 @@ class WeightedGraph:
         return 32 * self.facts.mean * self.n_vertices / max(1, self.graph.n_arcs)
 
     def delta(self, asked: float | None) -> np.generic:
-        """A width of intervals of lengths, as kernels take it: as asked for, or the usual one; at least the smallest
-        that there is. Raises InputError for one that is not positive."""
+        """A width of intervals of lengths, as a kernel argument: `asked`, or the default; at least the smallest
+        possible one. Raises InputError if it is not positive."""
         delta = self.usual_delta if asked is None else asked
         if not (asked is None or delta > 0):
             raise InputError("delta is a distance above 0", text=str(asked), remedy="give for example 1, or inf")
@@ -146,8 +146,8 @@ def words_as_floats(words: np.ndarray) -> np.ndarray:
 def weight_dtype(rows: WeightedRows) -> np.dtype[Any]:
     """The type of the weights of rows on a device: uint32, float32 or float64.
 
-    Raises InputError for integers that fit none of these exactly, and OverflowError where the length of a path may not
-    be finite.
+    Raises InputError for integers that fit none of these exactly, and OverflowError if the length of a path may be
+    infinite.
     """
     dtype = rows.costs.dtype
     most = max(abs(rows.least_weight), abs(rows.largest_weight)) * max(1, rows.n_vertices - 1)
@@ -164,8 +164,8 @@ def weight_dtype(rows: WeightedRows) -> np.dtype[Any]:
 
 
 def _upload(device: Device, host: np.ndarray, dtype: np.dtype[Any]) -> DeviceArray:
-    """A vector of the host on the device, with items of another type; in pieces, since the host's memory is planned
-    without a second vector."""
+    """A host vector on the device, with items of another type; copied in pieces, since the plan has no second host
+    vector."""
     array = device.empty(len(host), dtype)
     for begin in range(0, len(host), _PIECE):
         end = min(begin + _PIECE, len(host))
@@ -174,9 +174,9 @@ def _upload(device: Device, host: np.ndarray, dtype: np.dtype[Any]) -> DeviceArr
 
 
 def upload_rows(device: Device, rows: WeightedRows, pairs: bool = False) -> WeightedGraph:
-    """Rows and their weights on a device. pairs : head and weight of an arc side by side.
+    """Rows and their weights on a device. pairs : store arcs as pairs of head and weight.
 
-    Raises as weight_dtype does, BudgetError for lack of room, and InputError for pairs of more than 32 bits each.
+    Raises as weight_dtype does, BudgetError if memory is too small, and InputError for pairs of more than 32 bits each.
     """
     weights = weight_dtype(rows)
     graph = DeviceGraph(_upload(device, rows.offsets, offsets_dtype(rows.n_arcs, rows.heads.itemsize)),
@@ -186,7 +186,7 @@ def upload_rows(device: Device, rows: WeightedRows, pairs: bool = False) -> Weig
 
 
 def paired(device: Device, plain: WeightedGraph) -> WeightedGraph:
-    """The same graph with head and weight of an arc side by side. Raises InputError for more than 32 bits each."""
+    """The same graph with arcs as pairs of head and weight. Raises InputError for more than 32 bits each."""
     graph, weights = plain.graph, plain.weights
     if graph.id_dtype.itemsize > 4 or weights.dtype.itemsize > 4:
         raise InputError("ids and weights of 32 bits can be pairs, wider ones cannot", remedy="use the layout rows")
@@ -197,12 +197,12 @@ def paired(device: Device, plain: WeightedGraph) -> WeightedGraph:
 
 
 def layout_macros(weighted: WeightedGraph, cell: str | None = None) -> dict[str, Define]:
-    """The macros of layouts.cu. cell : of a matrix; its usual type for these weights if None."""
+    """The macros of layouts.cu. cell : type of a cell of a matrix (None: the default for these weights)."""
     return {**weighted.macros, "CELL": cell or ("double" if weighted.along_floats else "i64")}
 
 
 def check_room(device: Device, needed: int, what: str) -> None:
-    """Raise DeviceRoomError, with the numbers, where the device has not that many bytes free."""
+    """Raise DeviceRoomError, with the numbers, if the device has less than `needed` bytes free."""
     free = device.memory().free
     if needed > free:
         raise DeviceRoomError(f"{what} takes {format_size(needed)}, {format_size(free)} are free on {device.name}",
@@ -210,13 +210,13 @@ def check_room(device: Device, needed: int, what: str) -> None:
 
 
 def graph_bytes(rows: WeightedRows) -> int:
-    """Device memory of offsets, heads and weights."""
+    """Bytes of offsets, heads and weights on a device."""
     wide = rows.costs.dtype == np.float64 or rows.least_weight < 0
     offset = offsets_dtype(rows.n_arcs, rows.heads.itemsize).itemsize
     return offset * (rows.n_vertices + 1) + (rows.heads.itemsize + (8 if wide else 4)) * rows.n_arcs
 
 
-# A vertex is marked by the round in which it came to a queue last: no round has the number 0.
+# A vertex is marked with the round in which it last entered a queue; rounds start at 1.
 _MOST_ROUNDS = (1 << 32) - 2
 
 
@@ -234,7 +234,7 @@ class QueueRounds:
         self.device, self.weighted, self.round = device, weighted, 0
         self._launcher = graph.launcher(device, mapping, block)
         self.macros = {**self._launcher.defines, **weighted.macros, **(defines or {})}
-        # A second launch for rows that were left out has macros of its own.
+        # The second launch, for deferred rows, has its own macros.
         file, entry = kernel
         self._kernels = self._launcher.kernels(file, entry, **{**weighted.macros, **(defines or {})})
         self.rounds = zeros(device, n, np.uint32)
@@ -248,9 +248,9 @@ class QueueRounds:
         self.device.fill(self.queue[:1], source)
 
     def relax(self, queue: DeviceArray, arguments: tuple[Any, ...]) -> np.ndarray:
-        """Relax the arcs of a queue of at least one vertex, and give the counts.
+        """Relax the arcs of a queue of at least one vertex; return the counts.
 
-        arguments : of the kernel behind the weights; ROUND stands for the number of this round.
+        arguments : of the kernel after the weights; ROUND stands for the number of this round.
         """
         device = self.device
         self.round += 1
@@ -263,12 +263,12 @@ class QueueRounds:
         return device.to_host(self.counts)
 
     def swap(self) -> None:
-        """Make what follows the queue."""
+        """Make the next queue the current one."""
         self.queue, self.following = self.following, self.queue
 
     @property
     def relaxed(self) -> int:
-        """Arcs of all queues so far."""
+        """The number of relaxed arcs so far."""
         return int(self.device.to_host(self._relaxed)[0])
 
 
@@ -276,7 +276,7 @@ ROUND = object()
 
 
 def negative_cycle() -> InputError:
-    """The error for rounds without end."""
+    """The error for a negative cycle."""
     return InputError("there is a cycle of negative length, so that some distances are not finite",
                       remedy="--device cpu --method bellman-ford shows the cycle")
 
@@ -288,7 +288,7 @@ def check_not_negative(weighted: WeightedGraph, method: str) -> None:
                          remedy="use --method workfront-sweep or --method harish")
 
 
-# Rows of a matrix begin at multiples of so many cells.
+# Rows of a matrix start at multiples of PITCH cells.
 PITCH = 32
 CELL_TYPES: Mapping[str, str] = MappingProxyType({"int32": "i32", "int64": "i64", "float64": "double"})
 
@@ -303,7 +303,7 @@ class Matrix:
 
     @property
     def rows(self) -> int:
-        """Rows, with those that pad it to whole tiles."""
+        """Number of rows, with padding to whole tiles."""
         return self.cells.size // max(1, self.pitch)
 
     @property
@@ -319,14 +319,14 @@ class Matrix:
 
 
 def no_path(dtype: np.dtype[Any]) -> int | float:
-    """The cell of a pair without a path: infinity, or so large that it stays above every distance when a negative one
-    is added, and so small that a sum of two does not overflow."""
+    """The cell of a pair without a path: infinity, or an integer that stays above every distance after adding a
+    negative one, and whose double does not overflow."""
     return np.inf if dtype.kind == "f" else (int(np.iinfo(dtype).max) - 1) // 2
 
 
 def adjacency_matrix(device: Device, weighted: WeightedGraph) -> Matrix:
-    """The weights as a matrix with a pitch, int64 or float64, 0 on the diagonal or less; of parallel arcs the least.
-    O(n^2). Raises DeviceRoomError, with the numbers, if the device has no room for it."""
+    """The weights as a matrix with a pitch, int64 or float64; the diagonal is at most 0, and parallel arcs have their
+    least weight. O(n^2). Raises DeviceRoomError, with the numbers, if it does not fit the device."""
     n, cell = weighted.n_vertices, np.dtype(np.float64 if weighted.along_floats else np.int64)
     pitch = -(-n // PITCH) * PITCH
     check_room(device, n * pitch * cell.itemsize, f"a matrix of {n} x {n} distances")
