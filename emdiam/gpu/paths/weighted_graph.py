@@ -223,8 +223,8 @@ _MOST_ROUNDS = (1 << 32) - 2
 class QueueRounds:
     """Relaxations of the arcs of one queue after another on one graph.
 
-    kernel : its file and entry, of FRONTIER_PARAMETERS and the weights. defines : its macros beside those of graph and
-    mapping. queue, following : ids[n], at hand and next. counts : uint64[2], of what a round brings; read by
+    kernel : its file and entry, with FRONTIER_PARAMETERS and the weights. defines : macros in addition to those of
+    graph and mapping. queue, following : ids[n], current and next. counts : uint64[2], results of a round, read by
     `relax`. relaxed : arcs tried, on the device. Bytes a vertex on the device: two ids, 4, and the sums of the mapping.
     """
 
