@@ -33,7 +33,7 @@ def __getattr__(name: str) -> object:
 
 
 def _unknown(name: str) -> AttributeError:
-    """The error for a name that there is not, with the function of the command of that name, or the closest one."""
+    """The error for an unknown name; it suggests the function of the command with that name, or the closest name."""
     text = f"module {__name__!r} has no attribute {name!r}"
     if name.startswith("_"):
         return AttributeError(text)

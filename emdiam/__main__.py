@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-# New objects after which Python looks for cycles of garbage: imports make 50,000 that stay, and it would look through
-# them after every 700 (20 ms), or after every 10,000 (6 ms).
+# Allocations between searches for cyclic garbage: imports make 50,000 objects that stay, and Python would search them
+# after every 700 allocations (20 ms), or after every 10,000 (6 ms).
 _NEW_OBJECTS = 100_000
-# Python has frames in pieces of 16 KiB, and maps and unmaps one whenever a call crosses the end of another, as those of
-# imports within imports do 1,000 times (5 ms). A frame that asks for so many entries has a piece of 1 MiB, in which
-# there is room for all calls within.
+# Python stores frames in pieces of 16 KiB, and maps and unmaps one whenever a call crosses the end of another one, as
+# those of nested imports do 1,000 times (5 ms). A frame with this many entries gets a piece of 1 MiB, which has room
+# for all calls inside it.
 _ENTRIES = 1 << 16
 
 
@@ -34,8 +34,8 @@ def _command() -> NoReturn:
 
 def main() -> NoReturn:
     """Entry point of the console script."""
-    # Until the command has its own way of stopping, and after it has ended, Ctrl-C ends the process as SIGTERM does,
-    # without the traceback of whatever Python imports or takes down just then.
+    # Before the command installs its own handling, and after it has ended, Ctrl-C ends the process like SIGTERM,
+    # without a traceback of Python's imports or shutdown.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.set_threshold(_NEW_OBJECTS)

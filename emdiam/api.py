@@ -1,8 +1,8 @@
-"""The Python interface: a function for every command, with the same options by the same names.
+"""The Python interface: a function for every command, whose options have the same names.
 
-Everything here is reachable from emdiam itself, as emdiam.exact; docstrings.py adds the keywords to the docstrings.
-Distances count edges of the undirected simple graph, unless a function is asked to use directions or weights. Loops and
-multiple edges are dropped.
+All functions are exported by emdiam itself, for example as emdiam.exact; docstrings.py adds the keywords to the
+docstrings. Distances count edges of the undirected simple graph, unless a function is asked to use directions or
+weights. Loops and multiple edges are dropped.
 """
 
 from __future__ import annotations
@@ -286,7 +286,7 @@ def plan(store: Any, **more: Any) -> list[Planned]:
     """
     (method, probe), ends = chosen("plan", more, "method", "probe"), columns_of(more)
     weights, directed, device = _weights(more), bool(more.pop("directed", False)), more.get("device")
-    on_gpu = isinstance(device, str) and device != CPU  # where nobody looks, since the forecast is that of the CPU
+    on_gpu = isinstance(device, str) and device != CPU  # only the CPU is forecast, so no probe is needed
     seconds = None if probe is None or on_gpu else parse_duration(probe)
     runs = tasks_along([method] if method != ALL else None, more, directed, weights is not None)
     first = next(runs)
@@ -369,27 +369,27 @@ def warmup(**options: Any) -> WarmupReport:
 
 
 def _run(command: str, graph: Any, options: dict[str, Any]) -> Any:
-    """The result of a command's task for a graph of any kind, with the caller's names in it."""
+    """The result of a command's task for a graph of any kind, with the caller's names."""
     paths = command in ("sssp", "apsp")
     weights, directed = _weights(options, negative=paths), options.get("directed", False)
     progress, scratch, keep = options.pop("progress", None), options.get("scratch"), Kept(
         bool(directed), weights, columns_of(options))
     if paths or weights is not None:
-        options.pop("scratch", None)  # of the temporary store alone
+        options.pop("scratch", None)  # only of the temporary store
     if paths:
-        options.pop("directed", None)  # as the store has them
+        options.pop("directed", None)  # the store determines this
     task = task_of(command, {**options, "weighted": weights is not None and not paths})
     deadline = deadline_of(task.time_limit)
     means = Means(task.memory_bytes, task.threads, scratch, task.cluster is None, deadline)
     with as_store(graph, means, progress, keep) as (store, origin):
         bounds, limited = BoundsSeen(progress), replace(task, time_limit=seconds_left(deadline))
-        if command == "sssp":  # ends of paths by the caller's names
+        if command == "sssp":  # ends of paths are given by the caller's names
             limited = replace(limited, options=replace(limited.options, source=origin.id_of(limited.options.source),
                                                        target=origin.id_of(limited.options.target)))
         return with_history(lambda: named(lambda: execute(store, limited, bounds), graph, origin, store), bounds)
 
 
 def _weights(given: dict[str, Any], negative: bool = False) -> WeightChoice | None:
-    """The weights that these options ask for, which are taken out; None: none. negative : whether some may be. Raises
-    InputError."""
+    """The weights that these options ask for, or None; the options are removed. negative : whether weights may be
+    negative. Raises InputError."""
     return named_weights(given.pop("weight", None), given.pop("weighted", False), negative)

@@ -23,18 +23,18 @@ from .terms import explicit
 from .units import available_cores, parse_count
 
 _OF_FILES, _OF_TABLES = ("columns", "header", "encoding", "vertices", "bipartite"), {"columns", "bipartite"}
-# Of all that write a store.
+# Options common to all functions that write a store.
 _WRITING = frozenset(keywords_of("reorder").keys() - {"order", "seed"})
 
 
 def chosen(function: str, given: dict[str, Any], *names: str) -> list[Any]:
-    """The values of these keywords, which are taken out of what was given to a function, or their defaults."""
+    """The values of these keywords, or their defaults; they are removed from `given`."""
     known = keywords_of(function)
     return [given.pop(name, known[name].python_default) for name in names]
 
 
 def columns_of(given: dict[str, Any]) -> tuple[str, str] | None:
-    """The columns with the ends of edges that these options name, which are taken out. Raises InputError."""
+    """The columns with the ends of edges in these options, which are removed. Raises InputError."""
     return two_columns(given.pop("columns", None))
 
 
@@ -87,8 +87,8 @@ def convert(inputs: Any, target: str | Path, **options: Any) -> ConvertReport | 
 
 def _graph_to_convert(graph: Any, options: dict[str, Any], weights: WeightChoice | None,
                       reading: dict[str, Any]) -> EdgeSource:
-    """The source of a graph in memory, read as `reading` says, of which nothing is left. Raises InputError, also for
-    options of checkpoints."""
+    """The source of a graph in memory, with all options of `reading` used up. Raises InputError, also for options of
+    checkpoints."""
     source = source_of(graph, weights, columns_of(reading), reading.pop("bipartite", False))
     if chosen_checkpoint(options) is not None:
         raise InputError("a graph in memory is not there any more after a stop",
@@ -140,7 +140,7 @@ def apply(store: Store | str | Path, target: str | Path, **options: Any) -> Appl
     Returns
     -------
     ApplyReport
-        With the record of the new store, and how many edges came and went.
+        With the record of the new store, and the numbers of edges added and removed.
     """
     from .conversion.apply import apply as apply_changes
 
@@ -181,6 +181,6 @@ def generate(name: str, target: str | Path, **parameters: Any) -> GenerateReport
 
 
 def convert_options(given: dict[str, Any], **more: Any) -> ConvertOptions:
-    """The options of the conversion in the library's units, and `more` of them. Raises InputError for a bad size."""
+    """The options of the conversion in the library's units, with `more` options. Raises InputError for a bad size."""
     written = parsed({name: value for name, value in given.items() if name not in CHECKPOINT}, "convert")
     return ConvertOptions(**{"threads": available_cores(), "checkpoint": chosen_checkpoint(given), **more, **written})

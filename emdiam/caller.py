@@ -1,4 +1,4 @@
-"""A graph of any kind as a store, for as long as a run takes, and the caller's names in what the run tells."""
+"""A graph of any kind as a store, for the duration of a run, and the caller's names in the result."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ from .store.layout import StoreRecord
 from .store.store import Store, check_weighted, open_store
 from .units import available_cores, scratch_folder
 
-# Pairs and vertices of a graph whose store is kept in memory, at most 12 bytes each; a string counts for several.
+# Pairs and vertices of a graph whose store is kept in memory, at most 12 bytes each; a string counts as several.
 _ITEMS_IN_MEMORY, _STRING_SHARE = 1 << 18, 8
-# Items of a chunk of a store of an object with so few: buffers of full chunks take longer than a search of it. That of
-# a file is to the bit the one that `convert` makes of it, by whose digest results are known to be of one graph.
+# Chunk size for a store of an object with at most this number of items: buffers of full chunks take longer than a
+# search of it. The store of a file must equal the one that `convert` makes, bit for bit, since its digest identifies
+# results of the same graph.
 _SMALL_CHUNK = 1 << 13
-# Vertices of a store whose eccentricities a result has where nothing is said.
+# Largest store for which a result has all eccentricities by default.
 _MOST_KEPT = 1 << 18
 
-# Formats and kinds whose pairs may be arcs or edges: nothing in them says which.
+# Formats and kinds that do not say whether pairs are arcs or edges.
 _UNSAID = frozenset({"edgelist", "csv", "parquet", "arrow", "arrays", "pandas", "polars", "pyarrow", "duckdb", "ibis",
                      "datafusion", "lance"})
 
@@ -50,8 +51,8 @@ Rename = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Kept:
-    """What a store keeps of a graph beside its edges: their directions, and weights. columns : of a table, those with
-    the ends of edges; None: as it says."""
+    """What a store keeps of a graph besides its edges: their directions, and weights. columns : of a table, the ones
+    with the ends of edges; None: found by name."""
 
     directed: bool = False
     weights: WeightChoice | None = None
@@ -60,11 +61,11 @@ class Kept:
 
 @dataclass(frozen=True)
 class Origin:
-    """What a temporary store was made of.
+    """The origin of a temporary store.
 
-    labels : the caller's names of its ids, None: they are the same. directions_dropped : whether the graph says
-    that it is directed, some edge has no other one back, and the store has none of that. record : of the store; None:
-    the graph was one. seconds : that its conversion took.
+    labels : the caller's names for its ids, None if they are equal. directions_dropped : whether the graph says that it
+    is directed, some edge has no reverse edge, and the store has no directions. record : of the store; None if the
+    graph was a store. seconds : duration of the conversion.
     """
 
     labels: Sequence[Any] | None = None
@@ -74,11 +75,11 @@ class Origin:
 
     @property
     def rename(self) -> Rename | None:
-        """Makes the caller's names of ids; None: they are the same."""
+        """A function from ids to the caller's names; None if they are equal."""
         return None if self.labels is None else self.labels.__getitem__
 
     def id_of(self, name: Any) -> Any:
-        """The id of a vertex by the caller's name, or the name itself where it is none of those."""
+        """The id of a vertex with this name, or the name itself if it is unknown."""
         return name if self.labels is None or name not in self.labels else self.labels.index(name)
 
     @property
@@ -92,10 +93,10 @@ class Origin:
 
 @dataclass(frozen=True)
 class Means:
-    """What a temporary store may take.
+    """Limits for making a temporary store.
 
-    memory_bytes, threads : of the conversion; None: as usual. scratch : folder for the store, if it is not small.
-    alone : whether no other process is to open it. deadline : of time.monotonic, by which it has to be there.
+    memory_bytes, threads : of the conversion; None: the defaults. scratch : folder for the store, if it is not small.
+    alone : whether no other process will open it. deadline : of time.monotonic, for the conversion.
     """
 
     memory_bytes: int | None = None
@@ -106,7 +107,7 @@ class Means:
 
 
 def _changed(work: Callable[[], Any], change: Callable[[Any], Any]) -> Any:
-    """The result of a run, also of one that is stopped, as `change` makes it of that."""
+    """The result of a run, even of a stopped one, after `change`, which returns it."""
     try:
         return change(work())
     except (StoppedEarly, NotWritten) as stop:
@@ -116,13 +117,13 @@ def _changed(work: Callable[[], Any], change: Callable[[Any], Any]) -> Any:
 
 
 def named(work: Callable[[], Any], graph: Any, origin: Origin, store: Store | str | Path | None = None) -> Any:
-    """The result of a run, also of one that is stopped, with the caller's names in it. store : that names of all
-    vertices are read from where the result has values of them; None: it has none."""
+    """The result of a run, even of a stopped one, with the caller's names. store : from which the names of all vertices
+    are read if the result has values for them; None: it has none."""
     return _changed(work, partial(_of_caller, graph=graph, origin=origin, store=store))
 
 
 def with_history(work: Callable[[], Any], bounds: BoundsSeen) -> Any:
-    """The result of a run, also of one that is stopped, with the bounds that it had meanwhile."""
+    """The result of a run, even of a stopped one, with the history of its bounds."""
     def add(result: Any) -> Any:
         if isinstance(result, Result):
             result.history = bounds.history
@@ -132,12 +133,12 @@ def with_history(work: Callable[[], Any], bounds: BoundsSeen) -> Any:
 
 
 def deadline_of(seconds: float | None) -> float | None:
-    """The end of so many seconds from now on, of time.monotonic; None: there is none."""
+    """The time.monotonic at the end of this number of seconds, or None."""
     return None if seconds is None else time.monotonic() + seconds
 
 
 def seconds_left(deadline: float | None) -> float | None:
-    """Seconds until then; None: for ever."""
+    """Seconds until the deadline, or None."""
     return None if deadline is None else max(0.0, deadline - time.monotonic())
 
 
@@ -145,8 +146,8 @@ def seconds_left(deadline: float | None) -> float | None:
 def as_store(
     graph: Any, means: Means, progress: Listener | None = None, keep: Kept | None = None,
 ) -> Iterator[tuple[Store | str | Path, Origin]]:
-    """A store of a graph of any kind, for as long as the context lasts, and what it was made of. keep : of a graph that
-    is no store. Raises InputError where it has not what is to be kept, StoppedEarly where the time is over first."""
+    """A store of a graph of any kind, for the duration of the context, with its origin. keep : for a graph that is not
+    a store. Raises InputError if it lacks what must be kept, StoppedEarly if the time ends first."""
     keep, begin = keep or Kept(), clock()
     if is_store(graph):
         if keep.columns is not None:
@@ -156,8 +157,8 @@ def as_store(
         yield graph, Origin()
         return
     source = source_of(graph, keep.weights, keep.columns, memory_bytes=means.memory_bytes, threads=means.threads)
-    # Scratch is named here, so that the conversion takes the folder even where it is a tmpfs: a graph
-    # that is in memory anyway does no harm there.
+    # Scratch is named here, so that the conversion accepts the folder even on a tmpfs: that does no harm, as the graph
+    # is in memory anyway.
     folder = Path(scratch_folder(means.scratch))
     options = ConvertOptions(memory_bytes=means.memory_bytes, scratch=folder, directed=keep.directed,
                              weights=keep.weights, threads=means.threads or available_cores(),
@@ -181,13 +182,13 @@ def as_store(
 
 
 def _origin(labels: Sequence[Any] | None, record: StoreRecord, begin: float) -> Origin:
-    """Of a store that was just made. begin : when that began, of kernel_progress.clock."""
+    """The origin of a store that was just made. begin : start of its making, of kernel_progress.clock."""
     return Origin(labels, _dropped(record), record, clock() - begin)
 
 
 @contextmanager
 def _in_time() -> Iterator[None]:
-    """Raises StoppedEarly where the time is over before a store is there."""
+    """Raises StoppedEarly if the time ends before the store is complete."""
     try:
         yield
     except TimeOver:
@@ -196,8 +197,8 @@ def _in_time() -> Iterator[None]:
 
 def _names_of(result: Distances | ShortestPaths, graph: Any, store: Store | str | Path, rename: Rename | None) -> (
         Names | None):
-    """What makes the names of all vertices that the values of a result are of, in their order; None: it has none. Those
-    of a temporary store are read now."""
+    """A function that returns the names of all vertices, in the order of the result's values; None if it has no values.
+    The names in a temporary store are read immediately."""
     by_rank = isinstance(result, Distances)
     kept = result.closeness if isinstance(result, Distances) else result.distances
     if kept is None:
@@ -217,7 +218,7 @@ def _read_names(place: Store | str | Path, by_rank: bool) -> Sequence[Any]:
 
 
 def check_weights(graph: Store | str | Path, weights: WeightChoice) -> None:
-    """Raise InputError for a store that has no such weights, StoreError for what is none."""
+    """Raise InputError if a store does not have these weights, StoreError if it is not a store."""
     if isinstance(graph, Store):
         check_weighted(graph, weights.column)
         return
@@ -226,14 +227,14 @@ def check_weights(graph: Store | str | Path, weights: WeightChoice) -> None:
 
 
 def is_store(graph: Any) -> TypeGuard[Store | str | Path]:
-    """Whether it is a store, or a path or address which is not that of a file: that of a store, if of anything."""
+    """Whether it is a Store, or a path or address other than a file's, which can only be a store's."""
     return isinstance(graph, Store) or (
         isinstance(graph, str | Path) and not _has_edges(str(graph)))
 
 
 def declared(name: str) -> dict[str, Any] | None:
-    """What a file with edges says before they are read: format, vertices, pairs (arcs where they have directions),
-    bytes, and bits of each pair; None where it has no counts. Raises InputError."""
+    """The declarations of a file with edges before they are read: format, vertices, pairs (arcs if they have
+    directions), bytes, and bits of each pair; None if it has no counts. Raises InputError."""
     info = source_of(name).info()
     if info.n_vertices is None or info.n_entries is None or info.size_bytes is None:
         return None
@@ -243,8 +244,8 @@ def declared(name: str) -> dict[str, Any] | None:
 
 
 def _has_edges(name: str) -> bool:
-    """Whether it is a file, a pipe, standard input, a member of an archive, a folder of files with edges, a pattern
-    that matches files, or the address of a file."""
+    """Whether the name is a file, a pipe, standard input, a member of an archive, a folder of files with edges, a
+    pattern that matches files, or the address of a file."""
     if is_url(name):
         return is_address_of_file(name)
     path = Path(name)
@@ -259,8 +260,8 @@ def _has_edges(name: str) -> bool:
 
 
 def files_of(inputs: Any, named: bool = False) -> list[str | Path] | None:
-    """The names of files among what `convert` takes; None for a store, also at a path or address, and for a graph in
-    memory. named : whether the format is, so that an address is not that of a store."""
+    """The names of files in an argument of `convert`; None for a store, its path or address, and for a graph in memory.
+    named : whether the format is named, so that an address cannot be a store's."""
     if isinstance(inputs, str | Path):
         if is_url(str(inputs)):
             return [inputs] if named or is_address_of_file(str(inputs)) else None
@@ -272,8 +273,8 @@ def files_of(inputs: Any, named: bool = False) -> list[str | Path] | None:
 def edges_of(
     graph: Any, columns: tuple[str, str] | None, named: bool, weights: WeightChoice | None
 ) -> list[str | Path] | EdgeSource:
-    """Files with edges, or the edges of a graph in memory, as a conversion takes them. columns, weights : see
-    source_of. named : whether the format is, see files_of. Raises InputError."""
+    """Files with edges, or the edges of a graph in memory, for a conversion. columns, weights : see source_of. named :
+    whether the format is named, see files_of. Raises InputError."""
     files = files_of(graph, named)
     return source_of(graph, weights, columns) if files is None else files
 
@@ -282,9 +283,9 @@ def source_of(
     graph: Any, weights: WeightChoice | None = None, columns: tuple[str, str] | None = None, bipartite: bool = False,
     memory_bytes: int | None = None, threads: int | None = None,
 ) -> EdgeSource:
-    """The edges of the file at a path, or of a graph in memory. weights : those to keep. columns : the two ends of an
-    edge in a table. bipartite : whether these are two sides that are numbered apart. memory_bytes, threads : those of
-    the run. Raises InputError."""
+    """The edges of the file at a path, or of a graph in memory. weights : to keep. columns : the two ends of an edge in
+    a table. bipartite : whether the columns are two separately numbered sides. memory_bytes, threads : of the run.
+    Raises InputError."""
     if isinstance(graph, str | Path):
         from .formats import open_source
 
@@ -296,19 +297,19 @@ def source_of(
 
 
 def keeps_all(graph: Any) -> bool:
-    """Whether eccentricities of all vertices are kept where nothing is said: of a graph that is no store, and of a
-    store with few vertices."""
+    """Whether eccentricities of all vertices are kept by default: for a graph that is not a store, and for a store with
+    few vertices."""
     if not is_store(graph):
         return True
     if isinstance(graph, Store):
         return graph.n_vertices <= _MOST_KEPT
-    with suppress(EmdiamError), open_store(graph, directed=None) as store:  # the run says what is wrong with it
+    with suppress(EmdiamError), open_store(graph, directed=None) as store:  # the run reports the error
         return store.n_vertices <= _MOST_KEPT
     return False
 
 
 def _items(source: EdgeSource) -> float:
-    """Pairs and vertices of a graph, as far as they are known before it is read; see _STRING_SHARE."""
+    """Number of pairs and vertices of a graph, if known before it is read; see _STRING_SHARE."""
     info = source.info()
     pairs = getattr(source, "most_pairs", None) if info.n_entries is None else info.n_entries
     share = _STRING_SHARE if info.id_kind == "string" else 1
@@ -316,12 +317,12 @@ def _items(source: EdgeSource) -> float:
 
 
 def _dropped(record: StoreRecord) -> bool:
-    """Whether the store has lost directions that its input spoke of."""
+    """Whether the store lost directions that its input declared."""
     return record.directed_input and not record.directed and record.source_format not in _UNSAID
 
 
 def _of_caller(result: Any, graph: Any, origin: Origin, store: Store | str | Path | None) -> Any:
-    """`result` with the caller's names in it, and without those of a temporary store."""
+    """`result` with the caller's names, and without those of a temporary store."""
     rename = origin.rename
     if store is not None and isinstance(result, Distances | ShortestPaths):
         result.names = _names_of(result, graph, store, rename)

@@ -1,7 +1,7 @@
-"""Compile kernels before they are needed: for images of containers, for clusters, and for those who measure time.
+"""Compilation of kernels in advance: for container images, for clusters, and for time measurements.
 
-A kernel is compiled for the types that it is called with, so small graphs are made and run on, of the kinds that call
-different kernels: of small and of large diameter (distances take one, two or four bytes), in one piece and in many.
+A kernel is compiled for the types of its arguments. So the methods run on small graphs for which different kernels are
+called: of small and of large diameter (distances take one, two or four bytes), connected and with many components.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ _GRAPHS: tuple[tuple[str, int, dict[str, Any]], ...] = (
     ("path", 600, {}), ("erdos-renyi", 5000, {"average_degree": 10}), ("barabasi-albert", 1 << 12, {}),
     ("path", 70_000, {}))
 _CHUNK = 1 << 10
-# The methods that a first user calls, and what of _GRAPHS they are run on.
+# The methods that new users call, and the graphs of _GRAPHS to run them on.
 _USUAL, _USUAL_GRAPHS = ("pivots", "clusters"), _GRAPHS[:4]
-# Of one run, compiling included: a BFS from each vertex of a long path would take hours, and leaves little to compile.
+# Limits of one run, compiling included: a BFS from each vertex of a long path would take hours, and leave little to
+# compile.
 _SECONDS, _LONG, _SECONDS_LONG = 30.0, 1 << 16, 5.0
 _OF_SMALL = ("takafuji", "pennycuff-weninger")  # refuse the long path
 
@@ -56,7 +57,7 @@ class WarmupReport:
     folder: str | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dict for JSON."""
+        """A plain dict for JSON."""
         return asdict(self)
 
 
@@ -69,7 +70,7 @@ def compile_kernels(everything: bool, progress: Listener | None) -> WarmupReport
               else len(_USUAL_GRAPHS) * len(_USUAL))
     with all_compiled(), tempfile.TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(None)) as folder:
         for number, (store, method, options) in enumerate(_runs(Path(folder), everything)):
-            # What the runs answer is of no interest: one phase for all, whatever they say of theirs.
+            # The events of the runs do not matter: one phase stands for all of them.
             event = Event("compile", number, n_runs, "runs")
             with suppress(StoppedEarly):
                 execute(store, task_of(entry_of(method).family, options, method), partial(_tell, tell, event))
@@ -79,17 +80,17 @@ def compile_kernels(everything: bool, progress: Listener | None) -> WarmupReport
 
 
 def _tell(progress: Listener, event: Event, _inside: Event) -> None:
-    """Tell `event` instead of one from inside a run."""
+    """Send `event` in place of one from inside a run."""
     progress(event)
 
 
 def _methods(vertices: int) -> list[str]:
-    """All that take a graph of so many vertices."""
+    """All methods that accept a graph with this number of vertices."""
     return [method for method in METHODS if vertices < _LONG or method not in _OF_SMALL]
 
 
 def _runs(folder: Path, everything: bool) -> Iterator[tuple[Path, str, dict[str, Any]]]:
-    """Stores, each with a method and its options; a store is written when it comes."""
+    """Stores, each with a method and its options; a store is written just before it is returned."""
     from .certificates.run import verify
 
     for number, (name, vertices, parameters) in enumerate(_GRAPHS if everything else _USUAL_GRAPHS):

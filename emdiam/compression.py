@@ -1,10 +1,10 @@
-"""LZ4 by the Blosc of numcodecs, and CRC-32C by the package crc32c, without what these import beside.
+"""LZ4 through the Blosc of numcodecs, and CRC-32C through the package crc32c, without their other imports.
 
-Importing crc32c reads the metadata of installed packages; importing numcodecs imports all of its codecs and looks for
-those of other packages, however many are installed. That is 50 ms of CPU and more, a fifth of `emdiam info`, for three
-functions of C. So the compiled module of crc32c is loaded without its package, and those of Blosc are called by the
-interface of C-Blosc in the library that numcodecs has compiled. Where a release has them in another place, the packages
-are imported: tests/test_compression.py says so then.
+Importing crc32c reads the metadata of installed packages; importing numcodecs imports all of its codecs and searches
+the installed packages for others. That is 50 ms of CPU and more, a fifth of `emdiam info`, for three C functions. So
+the compiled module of crc32c is loaded without its package, and the Blosc functions are called through the interface of
+C-Blosc in the library that numcodecs has compiled. If a release has them in another place, the packages are imported,
+and tests/test_compression.py reports it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 
 
 def _compiled(package: str, name: str) -> ModuleSpec | None:
-    """A compiled module of a package that is not imported; None where there is none of this name."""
+    """A compiled module of a package that is not imported, or None."""
     whole = importlib.util.find_spec(package)
     folders = None if whole is None else whole.submodule_search_locations
     spec = None if folders is None else PathFinder.find_spec(f"{package}.{name}", folders)
@@ -29,7 +29,7 @@ def _compiled(package: str, name: str) -> ModuleSpec | None:
 
 
 def _checksum() -> Callable[..., int]:
-    """crc32c.crc32c."""
+    """The function crc32c.crc32c."""
     spec = _compiled("crc32c", "_crc32c")
     if spec is not None and spec.loader is not None:
         module = importlib.util.module_from_spec(spec)
@@ -42,13 +42,13 @@ def _checksum() -> Callable[..., int]:
     return public
 
 
-# crc32c(buffer, checksum of what precedes it = 0): a checksum, without a copy of the buffer.
+# crc32c(buffer, checksum of the preceding bytes = 0): a checksum, computed without copying the buffer.
 crc32c = _checksum()
 
 
 class _Library:
-    """Blosc in the library that numcodecs has compiled, each call in a context of its own: safe from several threads,
-    and without a pool. Raises AttributeError where it has not the functions of C-Blosc (blosc.h)."""
+    """Blosc in the library that numcodecs has compiled. Each call has a separate context, so it is thread-safe and
+    needs no pool. Raises AttributeError if the library lacks the functions of C-Blosc (blosc.h)."""
 
     def __init__(self, path: str) -> None:
         library = ctypes.CDLL(path)
@@ -75,12 +75,12 @@ class _Library:
 
 
 class _Package:
-    """The same by numcodecs' own functions."""
+    """The same through numcodecs' own functions."""
 
     def __init__(self) -> None:
         from numcodecs import blosc
 
-        blosc.use_threads = False  # each call in a context of its own
+        blosc.use_threads = False  # each call has a separate context
         self._blosc = blosc
 
     def compress(self, values: np.ndarray, level: int) -> memoryview:
@@ -92,13 +92,13 @@ class _Package:
         self._blosc.decompress(data, out)
 
 
-# By blosc.h: a shuffle of bytes, and what an encoded piece may have more than its values.
+# From blosc.h: byte shuffle, and the largest overhead of an encoded piece.
 _NAME, _SHUFFLE, _MOST_MORE = b"lz4", 1, 16
 
 
 @cache
 def _blosc() -> _Library | _Package:
-    """What encodes and decodes."""
+    """The library that encodes and decodes."""
     spec = _compiled("numcodecs", "blosc")
     if spec is not None and spec.origin is not None:
         with suppress(AttributeError, OSError):
@@ -107,18 +107,18 @@ def _blosc() -> _Library | _Package:
 
 
 def compress(values: np.ndarray, level: int) -> memoryview:
-    """Values, contiguous, after a byte shuffle by LZ4: a view of memory of its own; from any thread."""
+    """The contiguous values after a byte shuffle and LZ4, as a view of new memory; thread-safe."""
     return _blosc().compress(values, level)
 
 
 def decompress(data: Any, out: np.ndarray) -> None:
-    """Decode what `compress` gave, any buffer, into all of `out`, contiguous. The caller has seen that both have the
-    sizes of the header; from any thread. Raises RuntimeError for what has such a header and is not Blosc's."""
+    """Decode a result of `compress`, any buffer, into all of `out`, contiguous; thread-safe. The caller must have
+    checked both sizes against the header. Raises RuntimeError for data with a valid header that Blosc cannot decode."""
     _blosc().decompress(data, out)
 
 
 def decompressed(data: Any) -> np.ndarray:
-    """What `compress` was given, as uint8[size]; as decompress."""
+    """The values that `compress` encoded, as uint8[size]; see decompress."""
     out = np.empty(int.from_bytes(data[4:8], "little"), np.uint8)
     decompress(data, out)
     return out

@@ -1,4 +1,4 @@
-"""Kernels for many decimals (decimals.py): the places that floats have, and the whole numbers that they are."""
+"""Kernels for many decimals (decimals.py): the decimal places of floats, and conversion to integers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from .decimals import MOST_PLACES
 from .jit import inlined, kernel
 
 _POWERS = np.array([10**k for k in range(MOST_PLACES + 1)], np.int64)
-# Below this a decimal of float64 is the only one with its places; from the second on, floats are no decimals here.
+# Below the first limit a decimal is the only one with its number of places near a float64; from the second one on,
+# floats are not treated as decimals.
 _UNIQUE, _LARGEST, _MOST = 1e15, 2.0**53, 2.0**62
 MANY = 1 << 62
 """The significant digits of a text that has more of them than 62 bits hold, for read_texts."""
@@ -23,8 +24,7 @@ _ZERO, _NINE, _POINT, _PLUS, _MINUS, _LOWER, _E = 48, 57, 46, 43, 45, 32, 101
 
 @inlined
 def _with_places(size, k):
-    """(whether it is the decimal of `size` with k places, the whole number of 10^-k that it is then). size : 0 or
-    more."""
+    """(whether the decimal of `size` has k places, that decimal in units of 10^-k). size : 0 or more."""
     power = _POWERS[k]
     near = size * power
     if near < _UNIQUE:
@@ -33,19 +33,19 @@ def _with_places(size, k):
     if near >= _MOST or size >= _LARGEST:
         return False, np.int64(0)
     units = floor(size)
-    bits = 53 - frexp(size)[1]  # behind the point, at most 33
+    bits = 53 - frexp(size)[1]  # after the point, at most 33
     fraction = np.int64(ldexp(size - units, bits))
     more = fraction * power
     rest = (more + ((np.int64(1) << bits) >> 1)) >> bits
     if bits and rest & 1 and (rest << bits) - more == np.int64(1) << (bits - 1):
-        rest -= 1  # of two that are as near the even one
+        rest -= 1  # of two equally near ones, the even one
     # Nearer than half the distance to the next float.
     return 2 * abs((rest << bits) - more) < power, np.int64(units) * power + rest
 
 
 @inlined
 def _places(size):
-    """The places of the decimal of `size`, 0 or more; -1 where they are more than MOST_PLACES."""
+    """The number of places of the decimal of `size`, 0 or more; -1 if there are more than MOST_PLACES."""
     for k in range(MOST_PLACES + 1):
         if _with_places(size, k)[0]:
             return k
@@ -54,7 +54,8 @@ def _places(size):
 
 @kernel
 def most_places(values, places):
-    """The most places of the decimals of these finite floats, float64[k], and `places`; -1 where one has too many."""
+    """The largest number of decimal places of these finite floats, float64[k], and of `places`; -1 if one has too
+    many."""
     for value in values:
         size = abs(value)
         if size * _POWERS[places] < _UNIQUE and _with_places(size, places)[0]:
@@ -68,7 +69,8 @@ def most_places(values, places):
 
 @kernel
 def whole_numbers(values, places, out):
-    """out[i] = the decimal of values[i], float64, in 10^-places: these are at least its places, and it fits."""
+    """out[i] = the decimal of values[i], float64, in units of 10^-places; `places` must be enough for it, and it must
+    fit."""
     for i in range(len(values)):
         size = abs(values[i])
         own = places if size * _POWERS[places] < _UNIQUE else _places(size)
@@ -78,7 +80,7 @@ def whole_numbers(values, places, out):
 
 @inlined
 def _exponent(data, pos, end):
-    """(the whole number at `pos`, at most _FARTHEST in size; the first byte behind it)."""
+    """(the integer at `pos`, at most _FARTHEST in size; the position after it)."""
     down, exponent = pos < end and data[pos] == _MINUS, 0
     if down or (pos < end and data[pos] == _PLUS):
         pos += 1
@@ -90,11 +92,11 @@ def _exponent(data, pos, end):
 
 @kernel
 def read_texts(data, offsets, digits, powers):
-    """digits[i] * 10^powers[i] = the number in data[offsets[i]:offsets[i + 1]], uint8; the first text that is written
-    otherwise than numbers are in ASCII, or -1.
+    """digits[i] * 10^powers[i] = the number in data[offsets[i]:offsets[i + 1]], uint8. Returns the first text that is
+    not an ASCII number, or -1.
 
-    digits : int64[k], no multiples of 10, and MANY where they are more than that. powers : int64[k]; 0 for zeros. Both
-    are the same for texts of the same number, unless its digits are MANY.
+    digits : int64[k], not multiples of 10, or MANY if there are more. powers : int64[k]; 0 for zeros. Both are equal
+    for texts of the same number, unless its digits are MANY.
     """
     for i in range(len(digits)):
         pos, end = offsets[i], offsets[i + 1]
@@ -126,8 +128,8 @@ def read_texts(data, offsets, digits, powers):
 
 @kernel
 def _widened(values, out):
-    """out[i] = the float64 next to the decimal of values[i], float32; itself where that has too many places, or is not
-    turned back into it."""
+    """out[i] = the float64 nearest to the decimal of values[i], float32; or values[i] itself if that decimal has too
+    many places or does not round back to it."""
     for i in range(len(values)):
         size, found = np.float64(abs(values[i])), np.float64(abs(values[i]))
         for k in range(MOST_PLACES + 1):
@@ -139,9 +141,9 @@ def _widened(values, out):
 
 
 def widened(values: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float64]:
-    """Floats of any width as float64 with the same decimals, [k]: 0.1 of float32 is 0.1 of float64."""
+    """Floats of any width as float64 with the same decimals, [k]: float32 0.1 becomes float64 0.1."""
     if values.dtype.itemsize == 2:
-        # Of the few numbers that float16 has, as NumPy prints them.
+        # float16 has few numbers: use NumPy's text of each.
         different, places = np.unique(values, return_inverse=True)
         return np.array([float(str(one)) for one in different], np.float64)[places.reshape(-1)]
     if values.dtype.itemsize != 4:

@@ -1,9 +1,9 @@
-"""Floats as the decimals that people write: 0.1 is 1 of 10^-1, not the binary fraction that is next to it.
+"""Floats as the decimals that people write: 0.1 is 1 in units of 10^-1, not the nearest binary fraction.
 
-The decimal of a float is the one with the fewest places that no other float is nearer to, as Python prints it; of
-several with as many places it is the nearest. With k places it is a whole number of 10^-k, and sums of such numbers are
-exact. Decimals have at most MOST_PLACES places here, and whole numbers of 10^-k at most 62 bits. Kernels for many of
-them are in decimal_kernels.py.
+The decimal of a float is the shortest one that rounds to it, as Python prints it; of several equally short ones it is
+the nearest. With k places it is an integer in units of 10^-k, and sums of such numbers are exact. Decimals have at most
+MOST_PLACES places here, and integers in units of 10^-k at most 62 bits. decimal_kernels.py has kernels for many
+decimals.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ if TYPE_CHECKING:
 MOST_PLACES = 9
 _EXACT = 1 << 53
 
-# Most numbers are ints, so that the module `decimal` is imported where one is none.
+# Most numbers are ints, so the module `decimal` is only imported when needed.
 Number: TypeAlias = "int | float | Decimal"
 
 
 @cache
 def _context() -> Context:
-    """Sums of whole numbers have more digits than the default context of `decimal` keeps; floats have up to 1,100."""
+    """A context for sums of integers, which have more digits than the default context of `decimal` keeps; floats have
+    up to 1,100."""
     from decimal import Context
 
     return Context(prec=1200)
 
 
 def in_units(value: Number, places: int) -> int | None:
-    """A finite number, floats by their decimals, in 10^-places, exactly, however large; None where it is no whole
-    number of them."""
+    """A finite number of any size (floats through their decimals) in units of 10^-places, exactly; None if it is not an
+    integer in these units."""
     from decimal import Decimal
 
     exact = Decimal(repr(value) if isinstance(value, float) else value).scaleb(places, _context())
@@ -41,8 +42,8 @@ def in_units(value: Number, places: int) -> int | None:
 
 
 def number(units: int, places: int) -> Number:
-    """So many 10^-places as a number that people see: an int without places, else the float64 whose decimal it is, or a
-    Decimal where float64 has none."""
+    """units * 10^-places as a number for people: an int without places, else the float64 with that decimal, or a
+    Decimal if there is none."""
     if not places:
         return units
     from decimal import Decimal
@@ -53,19 +54,18 @@ def number(units: int, places: int) -> Number:
 
 
 def numbers(units: npt.NDArray[Any], places: int) -> npt.NDArray[Any]:
-    """So many 10^-places each, integers[k], as int64, or with places as the nearest float64."""
+    """units * 10^-places, integers[k], as int64, or with places as the nearest float64."""
     if not places:
         return units.astype("int64")
     found = units.astype("float64") / float(10**places)
-    # What float64 has no room for is divided one by one, so that it is rounded once.
+    # Units too large for float64 are divided one by one, so that they are rounded only once.
     large = (units >= _EXACT) | (units.astype("int64") <= -_EXACT)
     found[large] = [one / 10**places for one in units[large].tolist()]
     return found
 
 
 def agreed(lower: Number, upper: Number) -> str:
-    """The digits behind the point up to which the ends of an interval are the same, and "..."; "" where the numbers
-    before it differ already."""
+    """The common leading digits of the ends of an interval, and "..."; "" if the integer parts differ."""
     from decimal import Decimal
 
     ends = [f"{Decimal(str(one)):f}" for one in (lower, upper)]

@@ -1,7 +1,7 @@
-"""Docstrings of the functions of the package: a parameter for each keyword, from the table of options.
+"""Docstrings of the package's functions, with a parameter for each keyword, from the table of options.
 
-api.py says what a function does, returns and raises, and has its own parameters. The keywords follow here, in numpydoc
-form: name, type, default; then the help of the option in the terms of Python, or a text of its own.
+The docstrings in api.py describe what a function does, returns and raises, and its own parameters. This module adds the
+keywords in numpydoc form: name, type, default; then the option's help in the terms of Python, or a separate text.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _STOPS = """    StoppedEarly
 """
 _UNITS = {SIZE: 'In bytes, or as a text such as "4GiB".', COUNT: 'A number, or a text such as "2^20".',
           DURATION: 'In seconds, or as a text such as "10min".'}
-# What Python has in place of the help of an option, by FUNCTION.KEYWORD, or for all functions.
+# Texts that replace the help of an option in Python, by FUNCTION.KEYWORD, or for all functions.
 _TEXTS = {
     "arena": "Memory for decoded edges alone. Default: the rest of `memory`.",
     "batches": "pivots: whether to search from many sources at once. Default: True.",
@@ -99,7 +99,8 @@ _TEXTS = {
 
 
 def documented(function: Callable[..., Any], terms: Callable[[str], str]) -> str:
-    """The docstring of a function of api.py with a parameter for each of its keywords. terms : of Python, for help."""
+    """The docstring of a function of api.py with a parameter for each of its keywords. terms : turns help into Python's
+    terms."""
     whole, examples, shown = (function.__doc__ or "").rstrip().partition("\n    Examples\n    --------\n")
     head, mark, rest = whole.rstrip().partition("\n    Returns\n    -------\n")
     keywords, common, seldom = keywords_of(function.__name__), list[str](), list[str]()
@@ -118,7 +119,7 @@ def documented(function: Callable[..., Any], terms: Callable[[str], str]) -> str
 
 
 def _entry(function: str, name: str, option: Option, terms: Callable[[str], str]) -> str:
-    """The lines of a parameter."""
+    """The lines of one parameter."""
     kind = _type(option)
     text = _TEXTS.get(f"{function}.{name}") or _TEXTS.get(name) or _of_help(name, option, terms)
     if len(kind) > _LONGEST_TYPE:
@@ -133,7 +134,7 @@ def _entry(function: str, name: str, option: Option, terms: Callable[[str], str]
 
 
 def _of_help(name: str, option: Option, terms: Callable[[str], str]) -> str:
-    """The help of an option as of a keyword: its value by the name of the keyword, its default as a sentence."""
+    """The help of an option, rewritten for a keyword: its value has the keyword's name, its default is a sentence."""
     text = re.sub(r" \[default: ([^]]+)\]", r" Default: \1.", option.help)
     if option.metavar and option.metavar.isalpha():
         text = re.sub(rf"(?<![-\w^:]){option.metavar}(?![\w:])", f"`{name}`", text)
@@ -141,7 +142,7 @@ def _of_help(name: str, option: Option, terms: Callable[[str], str]) -> str:
 
 
 def _type(option: Option) -> str:
-    """The type of a keyword, or its values."""
+    """The type of a keyword, or its choices."""
     if option.choices and option.python_annotation.startswith("str"):
         return "{" + ", ".join(f'"{choice}"' for choice in option.choices) + "}"
     named = re.sub(r"Sequence\[[^]]*\]", "list", option.python_annotation)

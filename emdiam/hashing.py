@@ -1,7 +1,7 @@
-"""Random numbers by counter: a draw is a hash of (key, counter), so that any edge can be made alone.
+"""Counter-based random numbers: a draw is a hash of (key, counter), so that any edge can be generated separately.
 
-The hash is the splitmix64 output function (Steele, Lea, Flood 2014) over a Weyl sequence that
-starts at the key: draw(key, 0), draw(key, 1), ... is exactly a splitmix64 stream.
+The hash is the splitmix64 output function (Steele, Lea, Flood 2014) over a Weyl sequence that starts at the key:
+draw(key, 0), draw(key, 1), ... is exactly a splitmix64 stream.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Progress as lines of a log, for what is no terminal."""
+"""Progress as log lines, for outputs other than terminals."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .units import format_seconds
 
 
 class Heartbeat:
-    """A listener that writes lines; a context manager, because a thread of its own keeps the
-    interval even while the library is inside one long kernel and sends no events.
+    """A listener that writes lines; a context manager, since a separate thread keeps the interval even while the
+    library is inside one long kernel and sends no events.
 
-    A step has a line when it begins, or each phase where steps are not known, but only the first time; what else there
-    is to say comes once an interval, and at the end of a phase that was longer than that.
+    A line is written at the start of each step, or of each phase if steps are unknown, but only the first time; other
+    news once an interval, and at the end of a phase that was longer than the interval.
 
-    write : called with each line, without a newline. interval : seconds between heartbeats. steps : those of the
-    command. clock : seconds, for tests.
+    write : called with each line, without a newline. interval : seconds between heartbeats. steps : the command's.
+    clock : returns seconds; tests replace it.
     """
 
     def __init__(self, write: Callable[[str], None], interval: float, steps: Sequence[Step] = (),
@@ -57,11 +57,11 @@ class Heartbeat:
                     self._write(f"{outcome} in {format_seconds(seconds)}", phase.amount(), phase.pace(now),
                                 event.facts.get(ANSWER, ""), self._book.facts_text())
             elif event.kind == "progress" and new:
-                # Without a total, `done` may count from the beginning of the run.
+                # Without a total, `done` may count from the start of the run.
                 self._write(phase.amount() if event.total and event.done else "")
 
     def tick(self) -> None:
-        """Write where the running phase is; nothing when none is running."""
+        """Write the position of the running phase, if any."""
         with self._lock:
             phase, now = self._book.latest, self._clock()
             if phase is not None and not phase.last.finished:
@@ -69,11 +69,11 @@ class Heartbeat:
                             phase.pass_text(now), self._book.facts_text())
 
     def _write(self, *parts: str) -> None:
-        """A line of the latest phase."""
+        """Write a line about the latest phase."""
         self._stamp(joined(self._book.title(), *parts))
 
     def _stamp(self, text: str) -> None:
-        """A line with the date and the time."""
+        """Write a line with date and time."""
         self._print(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {text}")
 
     def _beat(self) -> None:

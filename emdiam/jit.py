@@ -1,10 +1,9 @@
-"""`@kernel`: compiled by numba at its first call, without the GIL, and kept as an object that needs no numba.
+"""`@kernel`: functions compiled by numba at their first call, without the GIL, and kept as objects that need no numba.
 
-Objects are kept below $NUMBA_CACHE_DIR, or else below $XDG_CACHE_HOME/emdiam (~/.cache/emdiam), in folders whose names
-are digests of all that the kernels of a module are compiled from: walks, visitors and constants of other files are
-compiled into them. So a folder never has code of another source. A process that finds the object of a kernel, by the
-kinds of its arguments and by the processor, loads it (kernel_objects.py); else it imports numba (numba_private.py) and
-makes it.
+Objects are kept below $NUMBA_CACHE_DIR, or else below $XDG_CACHE_HOME/emdiam (~/.cache/emdiam), in folders named by
+digests of everything that a module's kernels are compiled from, which includes walks, visitors and constants of other
+files. So a folder never has code from other sources. A process that finds the object of a kernel, for the kinds of its
+arguments and for the processor, loads it (kernel_objects.py); else it imports numba (numba_private.py) and compiles it.
 """
 
 from __future__ import annotations
@@ -34,16 +33,16 @@ if TYPE_CHECKING:
     from .kernel_objects import Caller
 
 _LOG = logging.getLogger("emdiam")
-_LOCK = threading.RLock()  # of compiling and loading
+_LOCK = threading.RLock()  # for compiling and loading
 
 
 class Uncovered(Exception):
-    """What does without a kernel does not do this case, and has changed nothing."""
+    """The replacement of a kernel does not support this case, and has changed nothing."""
 
 
 class NumbaFunction:
-    """A function that numba compiles. kind : kernel, inlined or intrinsic. allocates : it makes arrays. native : what
-    numba has made of it, once it is needed."""
+    """A function that numba compiles. kind : kernel, inlined or intrinsic. allocates : whether it makes arrays. native
+    : numba's version of it, once it is needed."""
 
     def __init__(self, function: Any, kind: str, allocates: bool = False) -> None:
         self.__module__, self.__doc__ = function.__module__, function.__doc__
@@ -52,14 +51,14 @@ class NumbaFunction:
         self.native: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
-        """As Python runs it, for kernels that are not compiled."""
+        """Run it in Python, inside a kernel that is not compiled."""
         return self.py_func(*arguments)
 
 
 class CompiledKernel(NumbaFunction):
-    """One that Python calls. callers : of objects that have been loaded, the last used first. uncompiled : the same for
-    few items, with numpy; None: none. patience : CPU seconds that all of these may take in a process before kernels are
-    compiled: what a run loses at most where objects are never made."""
+    """A function that Python calls. callers : of loaded objects, the last used first. uncompiled : a numpy version for
+    few items, or None. patience : CPU seconds that all uncompiled versions may take in a process before kernels are
+    compiled, which limits the loss of a run if no objects are made."""
 
     patience = 0.3
 
@@ -74,14 +73,14 @@ class CompiledKernel(NumbaFunction):
             result = caller(arguments)
             if result is not _MISMATCH:
                 return result
-        if self._looked_for:  # in vain, which costs more than the call of a few items
+        if self._looked_for:  # the search failed, and costs more than a call with few items
             result = self._called_uncompiled(arguments)
             if result is not _MISMATCH:
                 return result
         return self._called_anew(arguments)
 
     def _called_anew(self, arguments: tuple[Any, ...]) -> Any:
-        """Call it with arguments that no caller has taken as they are."""
+        """Call it with arguments that no caller has accepted directly."""
         from . import kernel_objects
 
         expected = self.py_func.__code__.co_argcount
@@ -108,8 +107,8 @@ class CompiledKernel(NumbaFunction):
         return result
 
     def _called_uncompiled(self, arguments: tuple[Any, ...]) -> Any:
-        """What it gives without an object, where there are few items and it has not taken long so far; else the result
-        of a mismatch. Threads take turns."""
+        """The result of the uncompiled version, if there are few items and such calls have not taken long so far; else
+        the mismatch result. One thread at a time."""
         if self._uncompiled is None or _Spent.uncompiled >= self.patience or _items(arguments) > _FEW:
             return _MISMATCH
         result = _MISMATCH
@@ -121,7 +120,7 @@ class CompiledKernel(NumbaFunction):
         return _plain_result(result)
 
     def _loaded(self, kinds: Any) -> Caller | None:
-        """The object for these kinds, a shipped one or one that was made before; None: there is none."""
+        """The caller of a shipped or earlier object for these kinds, or None."""
         from . import kernel_objects
 
         for level in kernel_objects.levels():
@@ -138,7 +137,7 @@ class CompiledKernel(NumbaFunction):
         return kernel_objects.load(code, symbol)
 
     def _prepared(self, arguments: tuple[Any, ...], kinds: Any) -> Caller:
-        """Compile it for these kinds, and keep the object."""
+        """Compile the kernel for these kinds, and keep the object."""
         from . import kernel_objects
 
         folder, (symbol, place) = cache_folder(), self.name_of(kinds, kernel_objects.processor())
@@ -152,7 +151,7 @@ class CompiledKernel(NumbaFunction):
         return kernel_objects.load(code, symbol)
 
     def name_of(self, kinds: Any, target: str) -> tuple[str, str]:
-        """The function of the object for these kinds, and its file in a folder. target : what the object is made for,
+        """The function in the object for these kinds, and the object's file name. target : what the object is made for,
         kernel_objects.processor() or an interface()."""
         sources = source_digest(self.__module__)
         parts = (self.__module__, self.__qualname__, self.py_func.__code__.co_firstlineno, _inside(self.py_func), kinds,
@@ -162,17 +161,17 @@ class CompiledKernel(NumbaFunction):
 
 
 _MISMATCH = kernel_code.MISMATCH_RESULT
-_FEW = 3 << 16  # items of all arrays: a block of ids, and the state of some thousand vertices
+_FEW = 3 << 16  # in all arrays: a block of ids, and the state of some thousand vertices
 _TURN = threading.RLock()
 
 
 def _items(value: Any) -> int:
-    """How many an argument has."""
+    """Number of items in an argument."""
     return sum(map(_items, value)) if isinstance(value, tuple) else value.size if isinstance(value, np.ndarray) else 0
 
 
 def _plain_result(value: Any) -> Any:
-    """As compiled kernels give it: numbers of Python, alone or in a tuple."""
+    """A result with Python's numbers, alone or in a tuple, as from a compiled kernel."""
     return tuple(map(_plain_result, value)) if isinstance(value, tuple) else (
         value.item() if isinstance(value, np.generic) else value)
 
@@ -180,9 +179,9 @@ def _plain_result(value: Any) -> Any:
 def kernel(function: Any = None, *, allocates: bool = True, uncompiled: Any = None) -> Any:
     """Compile a function at its first call for each kind of arguments, or load it; releases the GIL.
 
-    allocates : False for one that makes no array and counts no references to those it is given, which costs where
-    a level takes nanoseconds. Used with brackets then. uncompiled : what does the same with numpy where there is no
-    object yet and there are few items; True: the function itself, as Python runs it; on_lists: it, on lists."""
+    allocates : False for a function that makes no array and counts no references to its arguments, which matters if a
+    level takes nanoseconds. uncompiled : a numpy version for few items if no object exists; True: the function itself,
+    run by Python; on_lists: the same, on lists."""
     if function is None:
         return lambda decorated: kernel(decorated, allocates=allocates, uncompiled=uncompiled)
     if uncompiled is on_lists:
@@ -191,8 +190,8 @@ def kernel(function: Any = None, *, allocates: bool = True, uncompiled: Any = No
 
 
 def on_lists(function: Any) -> Any:
-    """The function as Python runs it, with lists in place of its arrays, which have one dimension: their numbers are
-    Python's, which no sum is too large for."""
+    """The function run by Python on lists in place of its one-dimensional arrays, whose numbers are then Python's and
+    never overflow."""
     def call(*arguments: Any) -> Any:
         lists = [value.tolist() if isinstance(value, np.ndarray) else value for value in arguments]
         result = function(*lists)
@@ -205,20 +204,20 @@ def on_lists(function: Any) -> Any:
 
 
 def inlined(function: Any) -> Any:
-    """A function that is compiled into the kernel that calls it, at the place of the call. It allocates nothing, and so
-    counts no references: else taking arrays out of the state of a walk would count them at every row (up to nine times
-    the CPU seconds)."""
+    """A function that is compiled inline into the kernel that calls it. It allocates nothing, so references need not be
+    counted: otherwise taking arrays out of the state of a walk would count them at every row (up to nine times the CPU
+    seconds)."""
     return NumbaFunction(function, "inlined")
 
 
 def intrinsic(function: Any) -> Any:
-    """A function that emits code of LLVM where a kernel calls it, see numba.extending.intrinsic; numba is loaded where
+    """A function that emits LLVM code where a kernel calls it, see numba.extending.intrinsic; numba is only loaded when
     such a kernel is compiled."""
     return NumbaFunction(function, "intrinsic")
 
 
 class Later:
-    """A module that is imported when something of it is asked for."""
+    """A module that is imported on first use."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -227,12 +226,12 @@ class Later:
         return getattr(importlib.import_module(self._name), name)
 
 
-# For intrinsics: types of LLVM and of numba, and what is in numba_private.
+# For intrinsics: types of LLVM and of numba, and the module numba_private.
 ir, types, emitting = Later("llvmlite.ir"), Later("numba.types"), Later("emdiam.numba_private")
 
 
 def _inside(function: Any) -> list[Any]:
-    """What is in the closure of a function that another one has made."""
+    """The values in the closure of a function."""
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     return [(value.__qualname__, _inside(value.py_func)) if isinstance(value, NumbaFunction) else value
             for value in cells]
@@ -241,15 +240,15 @@ def _inside(function: Any) -> list[Any]:
 # -- where compiled kernels are kept --------------------------------------------------------------
 @cache
 def cache_folder() -> Path | None:
-    """Where compiled kernels are kept; None where nothing can be written there, or where other users may write, whose
-    code this process would run: then every process compiles."""
+    """The folder of compiled kernels; None if it cannot be written, or if other users may write there, whose code this
+    process would run: then every process compiles."""
     named = os.environ.get("NUMBA_CACHE_DIR") or os.path.join(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "emdiam")
     try:
-        # Resolved, so that no link is followed later that another user may have changed meanwhile.
+        # Resolved, so that later no link is followed that another user may have changed.
         folder = Path(named).expanduser().resolve()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         writable, distrusted = os.access(folder, os.W_OK), _distrusted(folder)
-    except (OSError, RuntimeError):  # RuntimeError: there is no home, or links lead in a circle
+    except (OSError, RuntimeError):  # RuntimeError: no home, or a cycle of links
         writable, distrusted = False, None
     if distrusted is not None:
         _LOG.warning("compiled kernels are not kept in %s, since %s, and so could give this process code to run: set"
@@ -260,8 +259,8 @@ def cache_folder() -> Path | None:
 
 
 def _distrusted(folder: Path) -> str | None:
-    """Who else could put code there, as a clause; None: nobody but this user, root, and who the group of the folder is.
-    Raises OSError."""
+    """The reason why others could put code there, as a clause; None if only this user, root, and the folder's group
+    can. Raises OSError."""
     own, above = os.stat(folder), os.stat(folder.parent)
     if of_another(own):
         return "it belongs to another user"
@@ -272,8 +271,8 @@ def _distrusted(folder: Path) -> str | None:
 
 @cache
 def source_digest(module: str) -> str:
-    """Of all that kernels of a module (by its name) are compiled from: its file, those of the compiled functions that
-    it takes from other modules, the values of constants, and what compiles them."""
+    """Digest of everything that the kernels of a module (by its name) are compiled from: its file, the files of
+    compiled functions from other modules, the values of constants, and the compiling modules."""
     names = vars(sys.modules[module])
     digest = hashlib.sha256(Path(names["__file__"]).name.encode())
     for file in (*_compilers(), names["__file__"]):
@@ -295,9 +294,9 @@ def _compilers() -> list[Path]:
 
 # -- how long it takes -----------------------------------------------------------------------------
 class _Spent:
-    """Wall seconds of this process for kernels, all under the lock. preparing : compiling and loading them. kernels :
-    compiled. expected : to be compiled; pace : seconds for one of them; None where nobody knows. used : module and file
-    of each that was called. uncompiled : CPU seconds of what takes their place."""
+    """Figures of this process for kernels, all under the lock. preparing : wall seconds for compiling and loading.
+    kernels : number compiled. expected : number to compile; pace : seconds for one of them; None if unknown. used :
+    module and file of each that was called. uncompiled : CPU seconds of uncompiled versions."""
 
     preparing = uncompiled = 0.0
     kernels = 0
@@ -308,7 +307,7 @@ class _Spent:
 
 @contextmanager
 def all_compiled() -> Iterator[None]:
-    """Kernels are compiled within it where no object is there, for few items too."""
+    """Context in which kernels without an object are compiled, even for few items."""
     before, CompiledKernel.patience = CompiledKernel.patience, 0.0
     try:
         yield
@@ -318,7 +317,7 @@ def all_compiled() -> Iterator[None]:
 
 @contextmanager
 def _preparing() -> Iterator[None]:
-    """Counts the seconds."""
+    """Count the seconds."""
     begin = time.perf_counter()
     try:
         yield
@@ -328,10 +327,11 @@ def _preparing() -> Iterator[None]:
 
 @contextmanager
 def _compiling() -> Iterator[None]:
-    """Counts a kernel and its seconds, and tells of it.
+    """Count a kernel and its seconds, and show a message.
 
-    Garbage is collected after a kernel, not meanwhile: looking for cycles among what numba needs to the end took a
-    sixth of the time. What one kernel leaves behind are 4 MiB."""
+    Garbage is collected after a kernel, not during it: searching for cycles among objects that numba needs until the
+    end took a sixth of the time. One kernel leaves 4 MiB behind.
+    """
     if not _Spent.kernels:
         _expect()
     done, total = _Spent.kernels, _Spent.expected
@@ -353,7 +353,7 @@ def _compiling() -> Iterator[None]:
 
 
 def _expect() -> None:
-    """Find out how many kernels are to be compiled, before the first; at the end of the process keep what it used."""
+    """Find out the number of kernels to compile, before the first; store the kernels used at the end of the process."""
     folder = cache_folder()
     kernels, _Spent.pace = kernel_progress.last(folder)
     places = kernels or [(module, f"*/{name}.*.o") for module, name in kernel_progress.usual()]
@@ -362,8 +362,8 @@ def _expect() -> None:
 
 
 def _is_there(folder: Path | None, module: str, place: str) -> bool:
-    """Whether the object in this file, below the folder or shipped, is of the sources as they are, as far as they are
-    loaded. place : with * for any of them."""
+    """Whether the object in this file, shipped or in the folder, is from the present sources, as far as these are
+    loaded. place : may contain *."""
     from . import kernel_objects
 
     sources, _, name = place.partition("/")
@@ -386,10 +386,10 @@ def kernel_seconds() -> float:
 
 
 def compiled_kernels() -> int:
-    """How many kernels, each with its types, this process has compiled so far."""
+    """Number of kernels, counted for each combination of types, that this process has compiled so far."""
     return _Spent.kernels
 
 
 def working_seconds() -> float:
-    """Wall seconds, from any start, in which no kernel was compiled or loaded."""
+    """Wall seconds, from an arbitrary start, without time for compiling or loading kernels."""
     return time.perf_counter() - kernel_seconds()

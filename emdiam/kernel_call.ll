@@ -1,4 +1,4 @@
-; What all functions that Python calls share, see kernel_code.py: words in capitals are numbers of its table.
+; Common code of all functions that Python calls, see kernel_code.py: words in capitals stand for numbers of its table.
 @TABLE = global ptr null
 declare i64 @PyTuple_Size(ptr)
 declare ptr @PyTuple_GetItem(ptr, i64)

@@ -1,11 +1,11 @@
-"""The function of a kernel that Python calls: LLVM's code, from the kinds of its arguments and of its result.
+"""The function of a kernel that Python calls, as LLVM code generated from the kinds of its arguments and of its result.
 
-It gets the tuple of arguments, sees whether they are of these kinds, reads them in place, gives the GIL back, calls the
-kernel and makes an object of its result. Where one is of another kind it returns the first entry of the table, and
-nothing is called. What it reads of Python's and numpy's objects is public: type and value of a scalar (arrayscalars.h),
+It receives the tuple of arguments, checks their kinds, reads them in place, releases the GIL, calls the kernel and
+makes a Python object of its result. If an argument is of another kind, it returns the first entry of the table without
+a call. The parts of Python's and numpy's objects that it reads are public: type and value of a scalar (arrayscalars.h),
 and PyArrayObject_fields (ndarraytypes.h). kernel_objects.py has the table.
 
-A kind is the name of the dtype of a scalar, "none", an Array, or a tuple of kinds.
+A kind is the name of a scalar's dtype, "none", an Array, or a tuple of kinds.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-# The first entries of the table; then, for each of DTYPES, the type of a scalar and the dtype.
+# The first entries of the table; after these, for each of DTYPES, its scalar type and the dtype.
 MISMATCH, NONE, FAIL, TRUE, ARRAY, TUPLE, INT, FLOAT, BOOL = range(9)
 DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
 _FIRST_DTYPE = 9
 MISMATCH_RESULT = object()
 _LLVM = {"bool": "i8", "float32": "float", "float64": "double"}
-_HEAD = object.__basicsize__  # of every object; its type is last
+_HEAD = object.__basicsize__  # size of every object's head, which ends with its type
 
 
 @dataclass(frozen=True)
 class Array:
-    """layout : C, F, or A for neither. writable : whether it may be written to."""
+    """layout : C, F, or A for neither. writable : whether it may be written."""
 
     dtype: str
     ndim: int
@@ -42,23 +42,24 @@ def llvm_type(dtype: str) -> str:
 
 
 def scalar_slot(dtype: str) -> int:
-    """Where the table has the type of a scalar; the dtype is next."""
+    """The table's entry for a scalar type; the next entry is its dtype."""
     return _FIRST_DTYPE + 2 * DTYPES.index(dtype)
 
 
 HELPERS = Path(__file__).with_name("kernel_call.ll")
-_C, _F, _WRITEABLE = 1, 2, 0x400  # numpy's flags of arrays
+_C, _F, _WRITEABLE = 1, 2, 0x400  # numpy's array flags
 _NUMBERS = {
     "TYPE": _HEAD - 8, "HEAD": _HEAD, "NDIM": _HEAD + 8, "DESCR": _HEAD + 40, "FLAGS": _HEAD + 48,
-    # Of a dtype (PyArray_Descr): kind, type, byte order, flags, number of the type. A pickled one has the same, in an
-    # object of its own.
+    # Fields of a dtype (PyArray_Descr): kind, type, byte order, flags, type number. An unpickled dtype is another
+    # object with the same fields.
     "KINDS": _HEAD + 8, "UNFLAGGED": ~(0xFF << 24),
     "TUPLE": TUPLE, "ARRAY": ARRAY, "INT": INT, "BOOL": BOOL, "TRUE": TRUE, "FAIL": FAIL,
     "NPINT": scalar_slot("int64"), "NPUINT": scalar_slot("uint64"), "NPBOOL": scalar_slot("bool")}
 
 
 def _array_flags(kind: Array) -> tuple[int, int]:
-    """Which of numpy's flags count, and what they are. An array of one dimension is in both orders: in C's."""
+    """The numpy flags to compare, and their values. A one-dimensional contiguous array has both orders and counts as
+    C."""
     order = {"C": _C, "F": _F, "A": 0}[kind.layout]
     return _WRITEABLE | _C | (_F if order != _C else 0), order | (_WRITEABLE if kind.writable else 0)
 
@@ -74,23 +75,23 @@ class _Code:
         self.lines.append("  " + text)
 
     def value(self, text: str) -> str:
-        """A new value."""
+        """Define a new value."""
         self._count += 1
         self.line(f"%v{self._count} = {text}")
         return f"%v{self._count}"
 
     def at(self, base: str, offset: int, kind: str) -> str:
-        """What is there, of a type of LLVM."""
+        """Load a value of an LLVM type from this address."""
         return self.value(f"load {kind}, ptr {self.value(f'getelementptr i8, ptr {base}, i64 {offset}')}")
 
     def need(self, condition: str) -> None:
-        """Else the arguments are of other kinds."""
+        """Continue only if the condition holds; otherwise the arguments are of other kinds."""
         self._count += 1
         self.line(f"br i1 {condition}, label %l{self._count}, label %mismatch")
         self.lines.append(f"l{self._count}:")
 
     def unpack(self, item: str, kind: Kind) -> None:
-        """Read an argument, and append what the kernel gets."""
+        """Read an argument, and append the kernel's arguments for it."""
         if isinstance(kind, Array):
             self._array(item, kind)
         elif isinstance(kind, tuple):
@@ -126,7 +127,7 @@ class _Code:
         self.arguments.append(f"{native} {number}")
 
     def packed(self, kind: Result, base: str, offset: int) -> str:
-        """An object of the result that is there, a new reference."""
+        """A new reference to a Python object made from the result at this address."""
         if kind == "none":
             return self.value(f"call ptr @new_entry(i64 {NONE})")
         if isinstance(kind, tuple):
@@ -168,8 +169,8 @@ def _aligned(offset: int, kind: Result) -> int:
 
 
 def caller_code(symbol: str, kernel: str, arguments: tuple[Kind, ...], result: Result) -> tuple[str, int]:
-    """The function `symbol` that calls the compiled function `kernel`, with its table as `symbol`.table, and how many
-    arguments it gives to that."""
+    """The function `symbol` that calls the compiled function `kernel`, with its table as `symbol`.table; and the number
+    of arguments that it passes."""
     code = _Code()
     place, info = (code.value(f"alloca [{_size(result)} x i8], align 16"), code.value("alloca ptr"))
     code.line(f"store ptr null, ptr {info}")

@@ -1,8 +1,8 @@
 """Compiled kernels as objects: files of machine code that LLVM loads without numba.
 
-A file is the SHA-256 of what follows, a line with the functions that the object calls, and the object (ELF). It is
-written beside and renamed, so it is there as a whole or not at all, whichever process writes the same; one that has
-been damaged since is found out, and compiled anew.
+A file contains the SHA-256 of its rest, a line with the functions that the object calls, and the object (ELF). It is
+written under another name and renamed, so that it is never incomplete, even if several processes write it; later damage
+is detected, and the kernel compiled again.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ Caller = Callable[[tuple[Any, ...]], Any]
 
 # -- arguments -------------------------------------------------------------------------------------
 def plain(value: Any) -> Any:
-    """The same argument, of the very types that callers look for: arrays of a subclass, dtypes with another name for
-    the same, tuples with names."""
+    """The argument with exactly the types that callers expect, in place of array subclasses, equivalent dtypes with
+    other names, and named tuples."""
     if isinstance(value, np.ndarray):
         return np.asarray(value).view(np.dtype(value.dtype.str))
     if isinstance(value, np.generic):
@@ -44,7 +44,7 @@ def plain(value: Any) -> Any:
 
 
 def kind_of(value: Any) -> Kind:
-    """The kind of a plain argument. Raises TypeError where there is none, OverflowError for too large a number."""
+    """The kind of a plain argument. Raises TypeError for other types, OverflowError for a number that is too large."""
     if isinstance(value, tuple):
         return tuple(map(kind_of, value))
     if isinstance(value, np.ndarray):
@@ -66,16 +66,16 @@ def _named(dtype: Any) -> str:
 
 
 # -- processors ------------------------------------------------------------------------------------
-# Levels of the psABI of x86-64, the lowest first, and what each has beside those before it, by LLVM's names.
+# Levels of the x86-64 psABI, the lowest first, and the features that each adds, by LLVM's names.
 LEVELS = {"x86-64-v2": "cx16 popcnt sahf sse3 sse4.1 sse4.2 ssse3",
           "x86-64-v3": "avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave",
           "x86-64-v4": "avx512bw avx512cd avx512dq avx512f avx512vl"}
-SHIPPED = Path(__file__).with_name("objects")  # scripts/make_kernels.py makes what is in it
+SHIPPED = Path(__file__).with_name("objects")  # filled by scripts/make_kernels.py
 
 
 def _release_of_numba() -> str:
-    """Its release, without importing it. The folder of its metadata is beside it and has the release in its name;
-    reading what is in there takes 15 ms."""
+    """The release of numba, without importing it. The metadata folder beside it has the release in its name; reading
+    the folder's content takes 15 ms."""
     numba = find_spec("numba")
     if numba is not None and numba.origin is not None:
         beside = [folder.stem for folder in Path(numba.origin).parents[1].glob("numba-*.dist-info")]
@@ -88,7 +88,7 @@ def _release_of_numba() -> str:
 
 @cache
 def processor() -> str:
-    """Name and features of this machine's processor, and what makes code for it."""
+    """Name and features of this machine's processor, and the versions of the code generators."""
     versions = f"numba {_release_of_numba()} llvmlite {llvmlite.__version__} numpy {np.__version__}"
     features = binding.get_host_cpu_features().flatten()
     return f"{binding.get_host_cpu_name()} {features} {versions} {object.__basicsize__}"
@@ -96,7 +96,7 @@ def processor() -> str:
 
 @cache
 def levels() -> tuple[str, ...]:
-    """Levels of x86-64 that this processor has and that objects are shipped for, the highest first."""
+    """Levels of x86-64 that this processor supports and that objects are shipped for, the highest first."""
     features, kept = binding.get_host_cpu_features(), list[str]()
     for level, needed in LEVELS.items():
         if not all(features.get(name) for name in needed.split()):
@@ -106,14 +106,14 @@ def levels() -> tuple[str, ...]:
 
 
 def interface(level: str) -> str:
-    """What a shipped object for a level depends on beside its sources: see kernel_code for what it reads in place. It
-    does not on the release of numba that has made it."""
+    """The properties, other than its sources, that a shipped object for a level depends on: kernel_code describes the
+    fields that it reads in place. The release of numba that compiled it does not matter."""
     return f"{level} {object.__basicsize__} numpy {np.__version__.partition('.')[0]}"
 
 
 @cache
 def machine(level: str | None = None) -> binding.TargetMachine:
-    """What makes code for this processor, or for all that have a level."""
+    """The code generator for this processor, or for all processors of a level."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     features = "" if level else binding.get_host_cpu_features().flatten()
@@ -125,7 +125,7 @@ def machine(level: str | None = None) -> binding.TargetMachine:
 # -- loading ---------------------------------------------------------------------------------------
 @cache
 def _engine() -> binding.ExecutionEngine:
-    """What loads all objects of the process."""
+    """The engine that loads all objects of the process."""
     binding.load_library_permanently("libm.so.6")
     for name in _PYTHON:
         address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
@@ -140,7 +140,7 @@ _PYTHON = tuple("PyTuple_Size PyTuple_GetItem PyTuple_New PyTuple_SetItem PyLong
 
 
 def _fail(pickled: bytes) -> None:
-    """Raise what a kernel has raised."""
+    """Raise the exception that a kernel raised."""
     if not pickled:
         raise RuntimeError("a kernel has failed without a reason")
     kind, arguments, _ = pickle.loads(pickled)
@@ -164,7 +164,7 @@ _ONE_ARGUMENT = 0x8  # METH_O
 
 
 def missing(code: bytes) -> list[str]:
-    """Functions that an object calls and that this process does not have."""
+    """Functions that an object calls and that this process lacks."""
     _engine()
     return [name for name in code.partition(b"\n")[0].decode().split() if not binding.address_of_symbol(name)]
 
@@ -179,7 +179,7 @@ def load(code: bytes, symbol: str) -> Caller:
     table = ctypes.c_void_p.from_address(engine.get_global_value_address(f"{symbol}.table"))
     table.value = ctypes.addressof(_TABLE)
     method = _Method(symbol.encode(), engine.get_function_address(symbol), _ONE_ARGUMENT, None)
-    # The function keeps a pointer to it, and may outlive all that this module has when the process ends.
+    # The function keeps a pointer to it, and may outlive this module when the process ends.
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(method))
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -189,7 +189,7 @@ def load(code: bytes, symbol: str) -> Caller:
 
 # -- files -----------------------------------------------------------------------------------------
 def read(file: Path) -> bytes | None:
-    """The object of a file; None where there is none, or not a whole one."""
+    """The object in a file; None if it is missing or incomplete."""
     try:
         kept = file.read_bytes()
     except OSError:
@@ -199,7 +199,7 @@ def read(file: Path) -> bytes | None:
 
 
 def write(file: Path, code: bytes) -> None:
-    """Keep an object, or say why it is not."""
+    """Store an object, or log why that failed."""
     beside = file.with_name(f"{file.name}.{os.getpid()}")
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

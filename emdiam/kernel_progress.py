@@ -1,11 +1,11 @@
-"""Kernels that are compiled are told of, since seconds of silence look like a fault: to the logger "emdiam", and where
-nobody has said what becomes of that, in a line of standard error that is a terminal or belongs to a notebook. The line
-goes when the kernel is there. Nothing else of the library writes anything.
+"""Messages about kernels being compiled, since seconds of silence look like a fault. They go to the logger "emdiam"
+and, if the program has not configured that, to a line of standard error if it is a terminal or belongs to a notebook.
+The line disappears when the kernel is ready. The library writes nothing else.
 
-How many kernels there will be is known from the last process of the same purpose that has compiled some: the file
-LAST in the folder of compiled kernels has its kernels, by module and file, and its seconds for each. Before there is
-one, those of a usual run of the purpose count, which usual_kernels.json has by module and function
-(scripts/make_kernels.py --usual).
+The number of kernels is estimated from the last process with the same purpose that compiled some: the file LAST in the
+folder of compiled kernels has its kernels, by module and file, and its seconds for each. Before it exists, the kernels
+of a usual run of the purpose count, listed in usual_kernels.json by module and function (scripts/make_kernels.py
+--usual).
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
 LAST = "last"
 USUAL = Path(__file__).with_name("usual_kernels.json")
 _INFO = 20  # logging.INFO
-# Of this process: the command line has names of commands.
+# The purpose of this process; the command line sets the name of the command.
 purpose = "python"
 
 
 class Spent:
-    """Of this process, so far. compiling : wall seconds in which kernels were compiled."""
+    """Totals of this process. compiling : wall seconds spent on compiling kernels."""
 
     compiling = 0.0
 
 
 def clock() -> float:
-    """Wall seconds, from any start, in which no kernel was compiled: what parts of a run are measured by."""
+    """Wall seconds, from an arbitrary start, without time for compiling kernels: used to measure parts of a run."""
     return time.perf_counter() - Spent.compiling
 
 
 def sentence(done: int, total: int | None, left: float | None) -> str:
-    """What is said while another kernel is compiled. total : of kernels to compile, left : seconds for the rest; None
-    where nobody knows."""
+    """The message while another kernel is compiled. total : number of kernels to compile, left : seconds for the rest;
+    None if unknown."""
     count = f"{done + 1:,}" + ("" if total is None else f" of {total:,}")
     more = "" if left is None else f" about {format_seconds(left)} more,"
     return f"compiling kernels for this machine: {count},{more} once"
@@ -52,7 +52,8 @@ def sentence(done: int, total: int | None, left: float | None) -> str:
 
 @contextmanager
 def told(done: int, total: int | None, left: float | None) -> Iterator[None]:
-    """Around the compiling of one kernel, after `done` others. The record of the log has `kernels`, done and total."""
+    """Context for compiling one kernel, after `done` others; shows the message. The log record has `kernels`, (done,
+    total)."""
     text = sentence(done, total, left)
     _log().info(text, extra={"kernels": (done, total)})
     stream = None if _is_heard() else _interactive()
@@ -68,28 +69,28 @@ def told(done: int, total: int | None, left: float | None) -> Iterator[None]:
 
 
 def _is_heard() -> bool:
-    """Whether the program has said what becomes of what this package logs, or shows what any logs."""
+    """Whether the program has configured the logging of this package, or shows all logging."""
     log = _log()
     return bool(log.level or log.handlers) or (log.isEnabledFor(_INFO) and log.hasHandlers())
 
 
 def _log() -> Logger:
-    """The logger of this package. Its module takes time to import."""
+    """The logger of this package; imported late, as the module takes time."""
     from logging import getLogger
 
     return getLogger("emdiam")
 
 
 def _interactive() -> Any:
-    """Standard error, where somebody looks at it: a terminal, or the output of a notebook; else None."""
+    """Standard error if it is a terminal or the output of a notebook, else None."""
     stream = sys.stderr
     notebook = type(stream).__module__.partition(".")[0] == "ipykernel"
     return stream if notebook or (stream is not None and stream.isatty()) else None
 
 
 def last(folder: Path | None) -> tuple[list[tuple[str, str]], float | None]:
-    """Module and file of each kernel that the last process of this purpose called, and its seconds for one; empty and
-    None where none is known."""
+    """Module and file of each kernel that the last process with this purpose called, and its seconds for one; empty and
+    None if unknown."""
     try:
         kept = {} if folder is None else json.loads((folder / LAST).read_text(encoding="utf-8"))[purpose]
         return [(str(module), str(place)) for module, place in kept["kernels"]], float(kept["seconds"])
@@ -98,13 +99,13 @@ def last(folder: Path | None) -> tuple[list[tuple[str, str]], float | None]:
 
 
 def usual() -> list[tuple[str, str]]:
-    """Module and function of each kernel that a usual run of this purpose calls; empty where none is known."""
+    """Module and function of each kernel that a usual run of this purpose calls; empty if unknown."""
     named = json.loads(USUAL.read_text(encoding="utf-8")).get(purpose.partition(" ")[0], {})
     return [(module, name) for module, names in named.items() for name in names]
 
 
 def keep(folder: Path | None, kernels: Sequence[tuple[str, str]], seconds: float) -> None:
-    """Have `last` give these from now on. A folder that cannot be written is no fault: they only make a line better."""
+    """Store these for `last`. Errors of writing are ignored, as the data only improve a message."""
     if folder is None:
         return
     file, beside = folder / LAST, folder / f"{LAST}.{os.getpid()}"

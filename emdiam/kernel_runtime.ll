@@ -1,6 +1,6 @@
-; Memory of arrays that a kernel makes, in place of numba's runtime: count of references, unused, function that ends
-; what is in it, data, size, whether the data are by themselves. And in place of its library: numbers in two parts, and
-; other shapes of arrays in one piece (in C's order).
+; Replaces numba's runtime for the memory of arrays that a kernel makes: reference count, an unused field, destructor of
+; the items, data, size, whether the data are allocated separately. Also replaces functions of its library: splitting
+; floats, and reshaping contiguous arrays (in C order) without a copy.
 declare ptr @malloc(i64)
 declare void @free(ptr)
 define ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 %align) {

@@ -1,8 +1,8 @@
-"""Which links are followed to a place that is written: those of this user and of root.
+"""Links to files that are written: only links of this user and of root are followed.
 
-In a folder where any user may make files, as /tmp, another user can put a link in the place of a file that is about to
-be written, so that the file that it leads to is overwritten. The kernel forbids that where fs.protected_symlinks is on,
-which it is not everywhere; and a link that a program follows by itself is not seen by the kernel.
+In a folder where any user may make files, such as /tmp, another user can put a link in the place of a file that is
+about to be written, so that the link's target is overwritten. The kernel forbids that only if fs.protected_symlinks is
+on; and it does not see links that a program follows itself.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ _OPEN_FILES = "/proc/self/fd"
 
 
 def of_another(status: os.stat_result) -> bool:
-    """Whether it belongs to a user other than this one and root."""
+    """Whether the file belongs to a user other than this one and root."""
     return status.st_uid not in (os.geteuid(), 0)
 
 
 def open_to_all(folder: Path) -> bool:
-    """Whether any user may make files in it. Raises OSError."""
+    """Whether any user may make files in the folder. Raises OSError."""
     return bool(os.stat(folder).st_mode & stat.S_IWOTH)
 
 
 def followed(path: str | Path) -> Path:
     """The place that a path leads to: links in its last part are followed, if they belong to this user or to root.
 
-    A link of the kernel, as /dev/stdout leads to one, is the place itself: what it leads to may have no name.
+    A link of the kernel, such as the target of /dev/stdout, is returned itself, since its target may have no name.
 
     Parameters
     ----------
-    path : to a file or folder, which need not exist.
+    path : of a file or folder, which need not exist.
 
     Returns
     -------
-    Path : no link, or one of the kernel.
+    Path : not a link, or one of the kernel.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def followed(path: str | Path) -> Path:
 
 
 def _check_above(place: Path) -> None:
-    """Raises PermissionError for a folder of the path that is a link of another user where any user may make one."""
+    """Raise PermissionError if a parent folder is another user's link in a place where any user may make one."""
     for folder in place.absolute().parents:
         status = status_of(folder)
         if status is not None and stat.S_ISLNK(status.st_mode) and of_another(status) and open_to_all(folder.parent):
@@ -66,7 +66,7 @@ def _check_above(place: Path) -> None:
 
 
 def status_of(place: Path) -> os.stat_result | None:
-    """Of the place itself, if it is a link; None if nothing is there. Raises OSError."""
+    """The status of the place itself, even if it is a link; None if it does not exist. Raises OSError."""
     try:
         return os.lstat(place)
     except (FileNotFoundError, NotADirectoryError):
@@ -74,7 +74,7 @@ def status_of(place: Path) -> os.stat_result | None:
 
 
 def _kernel_device() -> int:
-    """The device of links that the kernel makes for open files; -1 where there are none."""
+    """The device of the kernel's links for open files; -1 if there are none."""
     try:
         return os.stat(_OPEN_FILES).st_dev
     except OSError:  # no /proc

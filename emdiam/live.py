@@ -1,5 +1,5 @@
-"""Progress on a terminal: lines for the step, for how much of it is done, for the time left, and for the bounds, kept
-up to date; of a batch a table of jobs."""
+"""Progress on a terminal: lines with the step, the amount done, the time left, and the bounds, updated regularly; for a
+batch a table of jobs."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from .progress import ANSWER, LINES, OUTCOME, PEAK, SECONDS, Event, joined
 from .units import format_seconds, format_size
 
 _BAR_WIDTH, _FRAMES_A_SECOND = 24, 4
-_ECHO_WIDTH = 2  # room for the ^C that a terminal echoes: on a line of its own it would keep a line of the view
-# Of the table of a batch: jobs that are shown at most, and letters of columns.
+_ECHO_WIDTH = 2  # room for the ^C that a terminal echoes: on a separate line it would make a line of the view stay
+# For the table of a batch: the most jobs shown, and widths of columns.
 _MOST_JOBS, _WIDEST_NAME, _STATE_WIDTH, _TIME_WIDTH, _PEAK_WIDTH = 10, 30, 7, 10, 9
 
 
 class _View(ABC):
-    """A view that redraws itself; a context manager. It goes when the work ends: the answer that follows on standard
-    output says it all."""
+    """A view that redraws itself; a context manager. It disappears when the work ends, since the answer on standard
+    output has everything."""
 
     def __init__(self, console: Console) -> None:
         self._began, self._lock = time.monotonic(), threading.Lock()
-        # Standard output stays untouched: it carries the answer, and may be a file.
+        # Standard output stays untouched: the answer goes there, and it may be a file.
         self._live = Live(get_renderable=self.render, console=console, refresh_per_second=_FRAMES_A_SECOND,
                           transient=True, redirect_stdout=False)
 
@@ -44,11 +44,11 @@ class _View(ABC):
 
     @abstractmethod
     def render(self) -> Group:
-        """The view as it is now."""
+        """The current view."""
 
 
 class LiveView(_View):
-    """A listener that shows the phase that runs."""
+    """A listener that shows the running phase."""
 
     def __init__(self, console: Console, steps: Sequence[Step] = ()) -> None:
         self._book, self._paced = PhaseBook(steps), False
@@ -63,8 +63,8 @@ class LiveView(_View):
             self._book.take(event, time.monotonic())
 
     def render(self) -> Group:
-        """The view as it is now: the time since the start and the step; how much of it is done; rate and time left;
-        bounds and figures."""
+        """The current view: the time since the start and the step; the amount done; rate and time left; bounds and
+        figures."""
         with self._lock:
             now, phase = time.monotonic(), self._book.latest
             if phase is None:
@@ -73,11 +73,11 @@ class LiveView(_View):
             for _ in range(2):
                 line.add_column(no_wrap=True, overflow="ellipsis")
             line.add_row(_bar(phase, now), phase.pass_text(now) or phase.amount())
-            # Where the line is that of a pass, what the phase has done comes behind its rate. Bounds begin a line.
+            # If the line shows a pass, the amount done in the phase follows its rate. Bounds begin a line.
             pace = joined(phase.pace(now), phase.amount() if phase.pass_text(now) else "")
             first = Text(f"{format_seconds(now - self._began)}  {self._book.title()}", no_wrap=True,
                          overflow="ellipsis")
-            self._paced = self._paced or bool(pace)  # then its line stays, also without one: lines would jump
+            self._paced = self._paced or bool(pace)  # then its line stays, even when empty: otherwise lines would jump
             console, texts = self._live.console, (*([pace or " "] if self._paced else []), self._book.facts_text())
             below = [part for text in texts if text
                      for part in Text(text).wrap(console, max(1, console.width - _ECHO_WIDTH))]
@@ -85,14 +85,14 @@ class LiveView(_View):
 
 
 def _bar(phase: ShownPhase, now: float) -> ProgressBar:
-    """A bar that fills where the total is known and pulses where nobody can know it."""
+    """A bar that fills if the total is known, and otherwise pulses."""
     done, total = phase.share() or (0, None)
     return ProgressBar(total=total, completed=done, width=_BAR_WIDTH, pulse=total is None, animation_time=now)
 
 
 class NightView(_View):
-    """A listener for a batch: a table of the jobs that run and wait; those that have ended scroll away above it with
-    their answers, in its columns."""
+    """A listener for a batch: a table of running and waiting jobs; finished jobs scroll away above it, with their
+    answers, in the same columns."""
 
     def __init__(self, console: Console, steps: Sequence[Step] = ()) -> None:
         self._lines: list[Any] = []
@@ -113,10 +113,10 @@ class NightView(_View):
             row = self._table()
             self._add(row, job, facts[OUTCOME], facts.get(ANSWER, ""), facts.get(SECONDS, 0.0), facts.get(PEAK))
             self._live.console.print(row)
-            self._live.refresh()  # what is below the row is of the moment before
+            self._live.refresh()  # the view below the row is from before
 
     def render(self) -> Group:
-        """The table as it is now, and a line for the batch."""
+        """The current table, and a line for the batch."""
         with self._lock:
             lines, done, total = self._lines, self._done, self._total
         table = self._table()
@@ -130,7 +130,7 @@ class NightView(_View):
         return Group(table, Text(f"{done:,} of {total:,} jobs have ended, {seconds}", style="dim"))
 
     def _table(self) -> Table:
-        """One without rows, whose columns are the same every time. Long answers go over several lines."""
+        """An empty table whose columns are always the same. Long answers are wrapped."""
         table = Table.grid(padding=(0, 2), expand=True)
         table.add_column(width=min(self._width, _WIDEST_NAME), no_wrap=True)
         table.add_column(width=_STATE_WIDTH, no_wrap=True)

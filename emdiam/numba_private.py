@@ -1,7 +1,7 @@
-"""What numba and llvmlite keep to themselves and this package uses, all of it: another release may change it.
+"""All private parts of numba and llvmlite that this package uses: another release may change them.
 
-Loaded where a kernel is compiled, and only there: numba takes half a second and 50 MiB.
-tests/test_numba_private.py says in words what has changed.
+Loaded only when a kernel is compiled: numba takes half a second and 50 MiB. tests/test_numba_private.py explains what
+has changed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BLAS = "scipy.linalg.cython_blas"
 types: Any = numba_types
 
 # -- for intrinsics: code that they emit -----------------------------------------------------------
-# item_pointer(context, builder, array type, array, [index], wraparound=False): where an item is.
+# item_pointer(context, builder, array type, array, [index], wraparound=False): the address of an item.
 item_pointer: Any = cgutils.get_item_pointer
 # library_function(module, type, name): a function of C, or of LLVM.
 library_function: Any = cgutils.get_or_insert_function
@@ -38,19 +38,19 @@ stack_slot: Any = cgutils.alloca_once
 filled_slot: Any = cgutils.alloca_once_value
 
 # -- for kernels -----------------------------------------------------------------------------------
-# Compiling takes a third less without what nobody calls: functions for C and for Python; and where LLVM inlines, not
-# numba, which copies and types the code of a function at every call.
-# Nothing here divides by what may be zero, which the errors of Python would look for.
+# Compiling takes a third less time without functions that are never called, for C and for Python, and with inlining by
+# LLVM instead of numba, which copies and types a function's code at every call. No kernel divides by a possible zero,
+# which Python's error model would check for.
 _KERNEL: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": True}
-# No array is made, and no references to those at hand are counted.
+# For functions that make no array: references to their arguments are not counted.
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 _INNER: dict[str, Any] = {"forceinline": True, **_UNCOUNTED}
 
-RUNTIME = Path(__file__).with_name("kernel_runtime.ll")  # in place of numba's runtime and library
+RUNTIME = Path(__file__).with_name("kernel_runtime.ll")  # replaces numba's runtime and library
 
 
 def dispatcher(compiled: NumbaFunction) -> Any:
-    """What numba takes for a function of jit.py, where another one that it compiles calls it; always the same."""
+    """Numba's function for a function of jit.py, for calls from other compiled functions; always the same object."""
     if compiled.native is None:
         if compiled.kind == "intrinsic":
             compiled.native = numba.extending.intrinsic(compiled.py_func)
@@ -62,7 +62,7 @@ def dispatcher(compiled: NumbaFunction) -> Any:
 
 
 def _for_numba(function: Any) -> Any:
-    """The function, with numba's in place of those of jit.py among its globals and in its closure."""
+    """The function with numba's functions in place of those of jit.py in its globals and its closure."""
     def numbas(value: Any) -> Any:
         return dispatcher(value) if isinstance(value, NumbaFunction) else value
 
@@ -73,7 +73,7 @@ def _for_numba(function: Any) -> Any:
 
 
 def _names(code: Any) -> set[str]:
-    """Names that a function looks up, functions inside it included."""
+    """Names that a function looks up, including those in nested functions."""
     return {*code.co_names, *(name for inner in code.co_consts if hasattr(inner, "co_names") for name in _names(inner))}
 
 
@@ -104,7 +104,7 @@ def compile_object(compiled: NumbaFunction, symbol: str, arguments: tuple[Any, .
 
 
 def _kind_of(result: Any) -> Result:
-    """Of what a kernel gives. Raises TypeError where an object of it cannot be made."""
+    """The kind of a kernel's result. Raises TypeError if it cannot be made into an object."""
     result = types.unliteral(result)
     if isinstance(result, types.BaseTuple):
         return tuple(map(_kind_of, result))
@@ -115,8 +115,8 @@ def _kind_of(result: Any) -> Result:
 
 # -- time and memory -------------------------------------------------------------------------------
 def import_without_blas() -> None:
-    """To see whether numpy.correlate could use BLAS, numba imports scipy.linalg with its first kernel: 0.2 s and 16
-    MiB, which are saved where it cannot be imported for that moment."""
+    """Import numba's array functions without BLAS: to see whether numpy.correlate could use it, numba imports
+    scipy.linalg with its first kernel, which takes 0.2 s and 16 MiB. Blocking that import for a moment saves both."""
     if _BLAS in sys.modules:
         return
     sys.modules[_BLAS] = None  # type: ignore[assignment]
@@ -127,9 +127,9 @@ def import_without_blas() -> None:
 
 
 def free_pass_managers() -> None:
-    """numba makes a pass manager for every function that it compiles, and llvmlite (0.45 to 0.50) never frees one: its
-    classes inherit an empty method before the one that frees. That kept 63 MiB of the 130 that kernels of pivots
-    took."""
+    """Make llvmlite free its pass managers. numba makes one for every function that it compiles, and llvmlite (0.45 to
+    0.50) never frees any: its classes inherit an empty method before the one that frees. That kept 63 MiB of the 130
+    that the kernels of pivots took."""
     for manager in (newpassmanagers.FunctionPassManager, newpassmanagers.ModulePassManager):
         if manager._dispose is ObjectRef._dispose:
             manager._dispose = newpassmanagers.NewPassManager._dispose

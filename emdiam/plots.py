@@ -1,4 +1,4 @@
-"""Pictures of results: small ones in SVG for notebooks, and plots where matplotlib is installed."""
+"""Plots of results: small SVG pictures for notebooks, and plots with matplotlib if it is installed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from .errors import InputError
 
 _WIDTH, _HEIGHT, _MOST_BARS = 320, 80, 64
-# Bounds are drawn by their logarithms where the first is so many times the last.
+# Bounds are drawn on a logarithmic scale if the largest one is this many times the last lower bound.
 _LINEAR_BELOW = 20
 _COLOUR, _OTHER = "#4477aa", "#cc6633"
 
@@ -26,8 +26,7 @@ def axes_for(axes: Any) -> Any:
 
 
 def draw_bars(counts: Mapping[Any, float], labels: tuple[str, str], width: Any = None, axes: Any = None) -> Any:
-    """Counts by number as bars, on the axes that are returned. width : of ranges that the numbers begin; None: each is
-    by itself."""
+    """Counts by number as bars; returns the axes. width : of ranges that start at the numbers; None: single numbers."""
     axes = axes_for(axes)
     numbers = [float(number) for number in counts]
     size, align = (0.8, "center") if width is None else (float(width), "edge")
@@ -41,8 +40,8 @@ def draw_bars(counts: Mapping[Any, float], labels: tuple[str, str], width: Any =
 
 
 def draw_bounds(history: Sequence[tuple[float, Any, Any]], estimate: Any = None, axes: Any = None) -> Any:
-    """Lower and upper bounds over the seconds of a run, on the axes that are returned. estimate : a line at that
-    height; None: none."""
+    """Lower and upper bounds over the seconds of a run; returns the axes. estimate : height of an additional line, or
+    None."""
     axes = axes_for(axes)
     for place, name, colour in ((2, "upper bound", _OTHER), (1, "lower bound", _COLOUR)):
         known = [(row[0], float(row[place])) for row in history if row[place] is not None]
@@ -58,8 +57,9 @@ def draw_bounds(history: Sequence[tuple[float, Any, Any]], estimate: Any = None,
 
 
 def draw_prices(rows: Sequence[Mapping[str, Any]], diameter: Any = None, axes: Any = None) -> Any:
-    """Estimates over the seconds of runs, a colour a method, with what each has proved as a line, on the axes that are
-    returned. rows : with method, seconds, estimate, lower and upper. diameter : a line at that height; None: none."""
+    """Estimates over the seconds of runs, a colour a method, with a line from each lower to each upper bound; returns
+    the axes. rows : with method, seconds, estimate, lower and upper. diameter : height of an additional line, or
+    None."""
     axes = axes_for(axes)
     for number, method in enumerate(dict.fromkeys(row["method"] for row in rows)):
         some = [row for row in rows if row["method"] == method and row["estimate"] is not None]
@@ -75,8 +75,8 @@ def draw_prices(rows: Sequence[Mapping[str, Any]], diameter: Any = None, axes: A
 
 
 def bars_svg(counts: Mapping[Any, float], label: str) -> str:
-    """A small picture of counts by number: bars, of ranges where numbers are many, with the first and the last number
-    below; "" without any."""
+    """A small picture of counts by number: bars, of ranges if there are many numbers, with the first and the last
+    number below; "" without counts."""
     if not counts:
         return ""
     numbers, heights = [float(number) for number in counts], [float(count) for count in counts.values()]

@@ -1,4 +1,4 @@
-"""How results, reports and stores show themselves: one line in Python, a small table in a notebook."""
+"""Display of results, reports and stores: one line in Python, a small table in a notebook."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Words(str):
-    """Words in place of a value, which a repr shows without quotes."""
+    """Text in place of a value, shown without quotes."""
 
     __slots__ = ()
 
@@ -23,12 +23,12 @@ class Words(str):
 
 
 class _Short(reprlib.Repr):
-    """A repr that leaves out the middle of what is long. Numbers have all of their digits."""
+    """A repr that omits the middle of long values. Numbers keep all their digits."""
 
-    def repr_Decimal(self, value: Decimal, _: int) -> str:  # noqa: N802 - by the name of the type
+    def repr_Decimal(self, value: Decimal, _: int) -> str:  # noqa: N802 - named after the type
         return str(value)
 
-    def repr_Fraction(self, value: Fraction, _: int) -> str:  # noqa: N802 - by the name of the type
+    def repr_Fraction(self, value: Fraction, _: int) -> str:  # noqa: N802 - named after the type
         return str(value)
 
     def repr_float(self, value: float, _: int) -> str:
@@ -36,7 +36,7 @@ class _Short(reprlib.Repr):
 
 
 class _Rounded(_Short):
-    """The same with three digits of floats: seconds that were measured."""
+    """The same with three digits of floats, for measured seconds."""
 
     def repr_float(self, value: float, _: int) -> str:
         return f"{value:.3g}"
@@ -48,28 +48,29 @@ for _one in (_SHORT, _ROUNDED):
     _one.maxdict, _one.maxstring, _one.maxother = 8, 200, 200
     _one.maxlong = 400
 _MEASURED = "seconds"
-# Names of figures with four decimals in a table, or four digits below 1; bounds and lengths have all of theirs.
+# Endings of names whose values have four decimals in a table, or four digits below 1; bounds and lengths keep all
+# digits.
 _ESTIMATED = ("mean", "effective_diameter", "ratio")
-# Of a list in a table, as the vertices of a path.
+# Items of a list, such as a path's vertices, in a table.
 _FIRST = 8
 
 
 class Shown:
-    """What has a short repr, and a table for notebooks.
+    """Base of classes with a short repr, and a table for notebooks.
 
-    shown : names of attributes, with dots inside others; those that are None are left out, and so are directed,
-    weighted and directions_dropped where they are False. A label is the last part of a name, or the whole name where
-    several of the class end alike. All that there is says `to_dict()`. A dataclass of this kind needs repr=False.
+    shown : names of attributes, with dots for nested ones; attributes that are None are omitted, and so are directed,
+    weighted and directions_dropped if False. A label is the last part of a name, or the whole name if several end in
+    the same part. `to_dict()` has everything. A dataclass of this kind needs repr=False.
     """
 
     shown: ClassVar[tuple[str, ...]] = ()
-    # Said of an answer where they are so.
+    # Shown with an answer if true.
     _IF_TRUE: ClassVar[tuple[str, ...]] = ("directed", "weighted", "directions_dropped")
-    # A row of a table that repeats the figure of the diameter says nothing new.
+    # Table rows that are omitted if they only repeat the diameter.
     _DIAMETERS: ClassVar[tuple[str, ...]] = ("diameter_largest_component", "lower", "upper")
 
     def _shown(self) -> dict[str, Any]:
-        """Labels, and what they stand for."""
+        """Labels and their values."""
         names = [*self.shown, *(name for name in self._IF_TRUE if name not in self.shown and hasattr(self, name))]
         last = Counter(name.rpartition(".")[2] for name in names)
         facts: dict[str, Any] = {}
@@ -81,7 +82,7 @@ class Shown:
         return facts
 
     def _fact(self, name: str) -> Any:
-        """What is shown of the attribute of that name; None: nothing."""
+        """The value shown for the attribute with that name; None: it is omitted."""
         value: Any = self
         for part in name.split("."):
             value = getattr(value, part, None)
@@ -105,17 +106,17 @@ class Shown:
         return f"<table><caption>{type(self).__name__}</caption>{rows}</table>{self._picture()}"
 
     def _picture(self) -> str:
-        """A small picture in SVG below the table of a notebook; "": none."""
+        """A small SVG picture below the table in a notebook, or ""."""
         return ""
 
 
 def infinite(count: int | None, what: str = "component") -> Words:
-    """What is shown of a distance that is infinite. count : of the parts that no path joins."""
+    """The text for an infinite distance. count : of the disconnected parts."""
     return Words("infinite" if count is None else f"infinite ({count:,} {what}{'' if count == 1 else 's'})")
 
 
 def _short(name: str, value: Any) -> str:
-    """A value in a line."""
+    """A value in a line of text."""
     return (_ROUNDED if name.endswith(_MEASURED) else _SHORT).repr(value)
 
 
@@ -125,12 +126,12 @@ def _words(name: str) -> str:
 
 
 def _text(name: str, value: Any) -> str:
-    """For people: yes and no, digits in groups of three, and lists without quotes."""
+    """A value for people: yes and no, digits in groups of three, and lists without quotes."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float) and name.endswith(_ESTIMATED) and math.isfinite(value):
         return f"{round(value, 4 if abs(value) >= 1 else 3 - math.floor(math.log10(abs(value) or 1))):,}"
-    if isinstance(value, int | float) or type(value).__name__ == "Decimal":  # whose module takes time to import
+    if isinstance(value, int | float) or type(value).__name__ == "Decimal":  # its module takes time to import
         return f"{value:,}"
     if isinstance(value, Mapping) and name.endswith(_MEASURED):
         return ", ".join(f"{key} {_ROUNDED.repr(one)}" for key, one in value.items())

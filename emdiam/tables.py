@@ -1,4 +1,4 @@
-"""Tables of texts, for people, as Markdown, and as CSV."""
+"""Tables of texts: for people, as Markdown, and as CSV."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 
 
 def table_text(head: Sequence[str], rows: Sequence[Sequence[str]], left: Container[int], style: str = "plain") -> str:
-    """Lines of a table. left : numbers of the columns that hold words; those of figures are aligned to the right.
-    style : of tabulate, "plain" or "pipe" (Markdown, readable as it is)."""
+    """Lines of a table. left : numbers of the columns with words; columns of figures are aligned to the right. style :
+    of tabulate, "plain" or "pipe" (Markdown, readable as it is)."""
     from tabulate import tabulate
 
     aligned = ["left" if i in left else "right" for i in range(len(head))]
     lines = tabulate([head, *rows], tablefmt=style, disable_numparse=True, colalign=aligned).split("\n")
-    if style == "pipe":  # the head is given as a row, since tabulate widens columns for heads; the rule is above it
+    if style == "pipe":  # the head is a row, since tabulate widens columns for heads; then the rule is above it
         lines[:2] = lines[1], lines[0]
     return "\n".join(lines)
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """The rows as CSV with a head, plain numbers, empty where there is none; ends with a line end."""
+    """The rows as CSV with a header, plain numbers, empty for missing values; ends with a line end."""
     import csv
     import io
 

@@ -1,4 +1,4 @@
-"""Files that are read for a long time: whether they are in the end what they were in the beginning."""
+"""Checks that files did not change during a long reading."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .errors import InputError
 
 
 class Watched:
-    """Files as they are now.
+    """The present state of files.
 
     Parameters
     ----------
-    paths : of the files. One that is missing raises OSError.
+    paths : of the files. A missing file raises OSError.
     """
 
     def __init__(self, paths: Iterable[Path]) -> None:
@@ -28,11 +28,11 @@ class Watched:
         self._before.setdefault(path, os.stat(path))
 
     def check(self) -> None:
-        """Look at all of them again.
+        """Compare all files with their earlier state.
 
         Raises
         ------
-        InputError : for one that has another size, time of change or inode, or is gone.
+        InputError : for a file with another size, time of change or inode, or a missing one.
         """
         for path, before in self._before.items():
             try:
@@ -45,8 +45,8 @@ class Watched:
 
     @contextmanager
     def blamed(self) -> Iterator[None]:
-        """Around what reads them: where it finds a fault and a file has changed, the change is the error. Raises
-        InputError."""
+        """Context for reading the files: if the reader finds a fault and a file has changed, the change becomes the
+        error. Raises InputError."""
         try:
             yield
         except InputError:
@@ -55,12 +55,12 @@ class Watched:
 
 
 def _difference(before: os.stat_result, now: os.stat_result) -> str | None:
-    """What is another thing than before, as a clause."""
+    """The difference from the earlier state, as a clause."""
     if now.st_size != before.st_size:
         return f"it had {before.st_size:,} bytes and has {now.st_size:,}"
     if now.st_mtime_ns != before.st_mtime_ns:
         return "it was written to"
-    # Some file systems over a network number the same file anew after a while.
+    # Some network file systems change the number of a file after a while.
     if (now.st_dev, now.st_ino) != (before.st_dev, before.st_ino) and now.st_ctime_ns != before.st_ctime_ns:
         return "another file has its name"
     return None

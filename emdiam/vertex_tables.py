@@ -1,6 +1,6 @@
-"""Tables of vertices in files, Parquet or CSV, which are written in pieces.
+"""Tables of vertices in files, Parquet or CSV, written in pieces.
 
-pyarrow.array looks for pandas and imports it where it is installed, 44 MiB for nothing; so columns are made of buffers.
+pyarrow.array imports pandas if it is installed, which takes 44 MiB for nothing; so columns are made from buffers.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from .errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Vertices of a piece.
+# Vertices in a piece.
 PIECE = 1 << 16
-# Columns with no more values than this in the first piece have dictionaries; those of others would take 18 MiB more
-# and make files larger.
+# Columns with at most this number of values in the first piece get dictionaries; for others dictionaries would take 18
+# MiB more and make files larger.
 _FEW = 1 << 12
-# Of a piece while it is encoded: 36 MiB measured with four columns, one of them with a dictionary.
+# For encoding a piece: 36 MiB measured with four columns, one of them with a dictionary.
 _ENCODING_BYTES = 44 << 20
 
 _OTHER_FORMATS = frozenset({".xlsx", ".xls", ".ods", ".json", ".jsonl", ".tsv", ".txt", ".gz", ".bz2", ".xz", ".zst",
                             ".zip", ".feather", ".arrow", ".npy", ".npz", ".h5", ".html", ".md"})
 
 Values = np.ndarray | Sequence[int] | Sequence[str]
-# Names to values, or to values and bool[k], where there are none.
+# Names to values, or to values and bool[k], which values are missing.
 Piece = Mapping[str, Values | tuple[Values, np.ndarray]]
 
 
 def writing_bytes() -> int:
-    """What writing a table will take of memory. Called before program_bytes of a plan: pyarrow, which is imported now,
-    counts as the program's own."""
+    """The memory that writing a table will take. Call it before program_bytes of a plan, so that pyarrow, imported
+    here, counts as the program's own."""
     import pyarrow.csv
     import pyarrow.parquet  # noqa: F401
 
@@ -43,15 +43,15 @@ def writing_bytes() -> int:
 
 
 def check_table(path: Path) -> None:
-    """Raises InputError for a name that says another format than Parquet and CSV."""
+    """Raise InputError for a name that stands for a format other than Parquet and CSV."""
     if path.suffix.lower() in _OTHER_FORMATS:
         raise InputError(f"a table is written as Parquet or CSV, not as {path.suffix}", path=path,
                          remedy="let the name end in .parquet or .csv, which spreadsheets open")
 
 
 def write_vertices(path: Path, pieces: Iterator[Piece], what: str = "this") -> None:
-    """Write the pieces, one after the other, as Parquet, or as CSV if the name of the file ends so; it has another name
-    until it is whole. what : is written, for the error. Raises InputError where it cannot be written."""
+    """Write the pieces one after another, as Parquet, or as CSV if the file's name ends so; the file gets its name when
+    it is complete. what : the thing written, for the error. Raises InputError if it cannot be written."""
     try:
         with whole_file(path) as file:
             writer: Any = None
@@ -67,7 +67,7 @@ def write_vertices(path: Path, pieces: Iterator[Piece], what: str = "this") -> N
 
 
 def _writer(path: Path, file: Any, schema: pa.Schema, piece: Piece) -> Any:
-    """What writes tables, by the name of the file. piece : the first one."""
+    """The writer of tables for the file's name. piece : the first one."""
     if path.suffix.lower() == ".csv":
         from pyarrow import csv
 
@@ -79,12 +79,12 @@ def _writer(path: Path, file: Any, schema: pa.Schema, piece: Piece) -> Any:
 
 
 def _n_values(values: Values) -> int:
-    """How many different ones there are."""
+    """The number of distinct values."""
     return len(np.unique(values) if isinstance(values, np.ndarray) else set(values))
 
 
 def _table(piece: Piece) -> pa.Table:
-    """The piece as Arrow has it."""
+    """The piece as an Arrow table."""
     import pyarrow as pa
 
     columns = {name: _column(*(held if isinstance(held, tuple) else (held,))) for name, held in piece.items()}
@@ -92,7 +92,8 @@ def _table(piece: Piece) -> pa.Table:
 
 
 def _column(values: Values, missing: np.ndarray | None = None) -> pa.Array:
-    """Integers as int64, or as the dtype of their array; floats, or texts. missing : bool[k], where there is none."""
+    """An Arrow column of integers (as int64, or the dtype of their array), floats, or texts. missing : bool[k], missing
+    values."""
     import pyarrow as pa
 
     valid = None if missing is None else pa.py_buffer(np.packbits(~missing, bitorder="little"))
