@@ -185,7 +185,7 @@ def apply(
     Returns
     -------
     ApplyReport
-        With the record of the new store, and how many edges came and went.
+        With the record of the new store, and the numbers of edges added and removed.
 
     Raises
     ------
