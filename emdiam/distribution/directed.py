@@ -126,7 +126,8 @@ def _registers(session: Session) -> int:
 
 
 class _Run:
-    """What both ways to count share: centralities from sums at every vertex over the distances to it and from it."""
+    """The common part of both ways to count: centralities from sums at every vertex over distances to it and from
+    it."""
 
     seconds: dict[str, float]
 

@@ -36,7 +36,7 @@ class Facts:
     1. batch_bits : sources of one batch. pool_bytes : memory for columns and batches, beside the planned state of the
     method. room_bytes : memory in this process for a method's own data, e.g. candidates or condensed arcs; part of the
     pool if columns are in this process too. spare_bytes : memory of this process that the plan leaves free, for data
-    that no plan can foresee. in_ram : whether all blocks are. columns_on_disk : whether columns and the state of
+    that no plan can foresee. in_ram : whether all blocks are in RAM. columns_on_disk : whether columns and the state of
     batches take no memory.
     together : the number of eccentricities with columns that share reads, so that all take about the reads of one, if
     the engine has SharedScans (else 0). apart : the number of eccentricities with columns that run at the same time

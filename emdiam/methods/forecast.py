@@ -19,7 +19,7 @@ from ..stream.plan import UNUSED_BYTES, MemoryPlan
 # Without a probe: a graph with fewer arcs a vertex than _FEW_ARCS is expected to have distances beyond 255, one with no
 # more than a tree, beyond 65,535.
 _FEW_ARCS, _ARCS_OF_A_TREE = 8, 2
-# Of all measured graphs with so many arcs a vertex a proof reads little; of those with fewer, anything.
+# On all measured graphs with at least this number of arcs a vertex a proof reads little; with fewer, it varies widely.
 _MANY_ARCS = 14
 # Peaks of the same run differ by up to a fiftieth, and a prediction should not be below any of them.
 _CUSHION = 50
@@ -88,7 +88,7 @@ class CostInputs:
 
     @property
     def dense(self) -> bool:
-        """Whether vertices with an arc have many on average."""
+        """Whether vertices with an arc have at least _MANY_ARCS on average."""
         return self.store.n_arcs >= _MANY_ARCS * (self.store.n_vertices - self.store.record.n_isolated)
 
     @property
@@ -127,7 +127,7 @@ class CostModel:
     least_reads, usual_reads : how often it reads all edges if no block stays in memory: on the easiest graphs, and
     (median) on graphs of small diameter. held : bytes that it takes beside program and arena. probed_reads : how often
     it reads all edges, by the probe. scratch : (store, plan) -> bytes on disk at worst. scratch_reads : expected bytes
-    that it reads from there. most_reads : the largest number of measured graphs, None if few were measured.
+    that it reads from there. most_reads : the largest number on measured graphs, None if few were measured.
     dense_reads : usual and largest number for graphs with many arcs a vertex; None: the same as for others.
     """
 
@@ -141,8 +141,8 @@ class CostModel:
     dense_reads: tuple[float, float] | None = None
 
     def usual(self, inputs: CostInputs) -> tuple[float, float | None]:
-        """How often all edges are read of graphs with about so many arcs a vertex: as a rule, and at most of those that
-        were measured (None: not measured)."""
+        """How often all edges are read on graphs with a similar number of arcs a vertex: usually, and at most on
+        measured graphs (None: not measured)."""
         if self.dense_reads is not None and inputs.dense:
             return self.dense_reads
         return self.usual_reads, self.most_reads
@@ -155,7 +155,7 @@ class Forecast:
     least_bytes_read : the same in encoded bytes of the store; None if its size is not known (a store behind a URL).
     scratch_bytes : of temporary files, at worst. vram_bytes : of a GPU that has the whole graph; 0 if not asked for.
     certain : whether the bytes read are known, because every block is read once. probed : whether a probe was used.
-    most_reads : the largest number of reads of measured graphs like this one; None if not known, or after a probe."""
+    most_reads : the largest number of reads on similar measured graphs; None if not known, or after a probe."""
 
     predicted_rss_bytes: int
     reads: float
@@ -190,7 +190,7 @@ def make_forecast(inputs: CostInputs, model: CostModel, on_gpu: bool = False) ->
 
 
 def _reads(inputs: CostInputs, model: CostModel, on_gpu: bool) -> tuple[float, float, float | None]:
-    """How often all blocks are read at least, probably, and at most of measured graphs like this one."""
+    """How often all blocks are read at least, probably, and at most on similar measured graphs."""
     first = 0.0 if inputs.plan.n_blocks == 0 else 1.0
     if inputs.plan.in_ram or on_gpu:
         return first, first, None

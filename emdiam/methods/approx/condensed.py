@@ -56,7 +56,7 @@ class Room:
 
     @property
     def one_bit(self) -> bool:
-        """Whether searches on disk keep one bit a vertex."""
+        """Whether searches on disk use one bit a vertex in memory."""
         return self.sssp == SEMI_EXTERNAL
 
     def fits(self, graph: CondensedArcs) -> bool:

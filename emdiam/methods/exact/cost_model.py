@@ -78,8 +78,8 @@ def _pivots_scratch(store: Store, plan: MemoryPlan) -> int:
     return max(0, kept - plan.pool_bytes // 2)
 
 
-# Reads are measured with an eighth of the blocks in the arena. Of ten graphs with many arcs a vertex proofs by pivots
-# read all edges 3 to 10 times, of thirteen others 6 to 173 times.
+# Reads are measured with an eighth of the blocks in the arena. Proofs by pivots read all
+# edges 3 to 10 times for ten graphs with many arcs a vertex, and 6 to 173 times for thirteen others.
 PIVOTS = CostModel(3, 30, _pivots_held, _pivots_reads, _pivots_scratch, most_reads=200, dense_reads=(7, 12))
 FDIAM = CostModel(4, 120, _fdiam_held, _fdiam_reads)
 

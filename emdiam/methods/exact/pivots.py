@@ -156,12 +156,12 @@ class _ComponentRun:
         self.costs = Costs(self.engine.facts.threads, self.engine.facts.n_arcs, self.engine.facts.wide_rate)
         self.covering = Covering(self.engine, method.options.seed)
         self.earlier = method.earlier
-        self.end: int | None = None  # of an earlier proof, if it is still far from the central source of that proof
+        self.end: int | None = None  # of an earlier proof, if still farthest from its central source
 
     def proof(self) -> ComponentProof:
         """The proof of the limit, once solve has returned."""
         length, source, target = self.longest
-        # The most central one comes first, for a later run that begins with this proof.
+        # The most central pivot comes first, for a later run that begins with this proof.
         pivots = [self.pivots[i] for i in np.argsort(self.eccentricities, kind="stable").tolist()]
         return ComponentProof(self.component.hub, self.component.size, length, self.limit,
                               (source, target) if length else None, pivots, self.sources)
