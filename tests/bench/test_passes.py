@@ -18,4 +18,5 @@ def test_all_blocks_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         assert one.n_bytes == other.n_bytes == store.indices.stored_bytes and other.arcs == store.n_arcs
     assert passes.main([str(tmp_path / "web.zarr"), "--memory", "4GiB"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split("  ")[0] for line in lines[1:4]] == ["disk", "disk and LZ4", "BFS"]
+    assert [line.split("  ")[0] for line in lines[1:5]] == ["disk", "disk and LZ4", "BFS, rows checked",
+                                                           "BFS"]
