@@ -238,5 +238,5 @@ def _certify(session: Session, result: Result, solved: Store) -> None:
         raise StoppedEarly("stopped by the user before the certificate was written;"
                            f" {result.lower:,} <= D <= {result.upper:,} is proved", result) from None
     finally:
-        result.seconds["total"] += result.seconds["certificate"]
+        result.seconds["total"] += result.seconds.get("certificate", 0.0)
     result.peak_rss_bytes = peak_rss_bytes()

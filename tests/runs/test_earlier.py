@@ -12,6 +12,7 @@ import pytest
 
 import emdiam
 from emdiam.errors import InputError
+from emdiam.runs.task import Session
 from tests.runs.test_directed import command
 
 KINDS = list(itertools.product((False, True), repeat=2))
@@ -182,3 +183,14 @@ def test_methods_without_proofs_refuse_them(tmp_path: Path, proof: Path) -> None
 def test_the_shell_tells_what_was_of_use(tmp_path: Path, proof: Path) -> None:
     done = command("exact", tmp_path / "g00.zarr", "--from", proof)
     assert "earlier proof: " in done and " of it in the graph, 0 gone; " in done
+
+
+def test_what_keeps_a_certificate_from_being_written_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                                                   proof: Path) -> None:
+    """Something else than a file that cannot be written, as before there are seconds of it."""
+    def fail(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Session, "certify", fail)
+    with pytest.raises(ZeroDivisionError):
+        emdiam.exact(tmp_path / "g00.zarr", certificate=tmp_path / "again.json")
