@@ -317,8 +317,11 @@ def whole_numbers(values: npt.NDArray[Any], refusal: Refusal) -> npt.NDArray[Any
         with np.errstate(invalid="ignore"):
             whole = np.floor(values) == values
         _refuse(~whole, values, refusal, "an id is no whole number", _NOT_WHOLE)
-        _refuse(np.abs(values) > EXACT_FLOAT, values, refusal,
-                "an id is a float beyond 2^53, where floats are no longer exact", "give the ids as integers or as text")
+        digits = 1 + np.finfo(values.dtype).nmant
+        most = EXACT_FLOAT if values.dtype.itemsize >= 8 else 2**digits - 1  # 2^24 + 1 is 2^24 in float32
+        _refuse(np.abs(values) > most, values, refusal,
+                f"an id is a float beyond 2^{min(digits, 53)}, where floats are no longer exact",
+                "give the ids as integers or as text")
         _refuse(values < 0, values, refusal, "an id is negative", "ids are integers from 0 up, or texts")
         return values.astype(np.int64)
     if values.dtype.kind == "u":

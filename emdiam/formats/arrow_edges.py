@@ -15,7 +15,7 @@ from .arrays import arrow_ids, arrow_numbers, may_have_ids
 from .base import Named
 from .digits import are_long
 from .source import EdgeBatch, pairs_per_batch
-from .tables import TableColumn, in_slices, named_pair, refuse_doubtful
+from .tables import TableColumn, in_slices, named_pair, refuse_doubtful, refuse_two_sides
 from .weights import FLOAT64, WeightChoice, checked_weights, kind_of, name_a_column, weight_column
 
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary,
@@ -74,6 +74,8 @@ class ArrowEdges(Named):
     ids: str
     weights: WeightChoice | None
     declared: int = 0
+    bipartite = False
+    """Whether sources and targets are two sides."""
     _weight_name: str = ""
     _as_names: str = ""
     """What takes integers that are no ids as names, as a remedy."""
@@ -96,6 +98,8 @@ class ArrowEdges(Named):
             ids = next(((places[0], places[1]) for places in alike if self._are_ends(places)), None)
             if ids is not None:
                 refuse_doubtful(columns, ids, self.name)
+                if not self.bipartite:
+                    refuse_two_sides([columns[place].name for place in ids], self.name)
         if ids is None or not kinds[ids[0]] or kinds[ids[0]] != kinds[ids[1]]:
             there = ", ".join(f"{field.name}: {field.type}" for field in schema) or "none"
             raise self.error(f"no two id columns among its columns ({there})", remedy=_REMEDY)

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from ..errors import BudgetError
 from ..units import format_size
-from .arrow_edges import ArrowEdges, rows_per_batch
+from .arrow_edges import ArrowEdges, EdgeColumns, rows_per_batch
 from .base import FileSource
 from .inputs import EmptyInputError
 from .source import EdgeBatch, SourceInfo
@@ -40,6 +40,10 @@ class ColumnFile(ArrowEdges, FileSource):
     takes_strings = takes_columns = takes_ends = sides_by_ids = True
     _consumed = 0
     _as_names = "keep such ids as names with --ids string"
+
+    def _columns(self, schema: pa.Schema) -> EdgeColumns:
+        self.bipartite = self.wishes.bipartite
+        return super()._columns(schema)
 
     @abstractmethod
     def _opened(self) -> AbstractContextManager[Any]:

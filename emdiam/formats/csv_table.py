@@ -20,7 +20,6 @@ import pyarrow.csv as pa_csv
 from ..errors import InputError
 from .arrays import arrow_numbers
 from .digits import are_long
-from .look_ends import HEADER_AGAIN, JOINED
 from .look_sample import whole_number
 from .source import EdgeBatch, SourceInfo
 from .streams import BOM, after_line, block_bytes_for, count_lines, text_blocks
@@ -104,14 +103,11 @@ class CsvSource(TextSource):
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError with line number and text at the first bad record."""
         strings = self.info().id_kind == "string"
-        batches = self._records(batch_bytes, strings)
-        yield from batches if strings else self._counted(batches, self.look())
+        yield from self._checked(self._records(batch_bytes, strings))
 
     def _records(self, batch_bytes: int, strings: bool) -> Iterator[EdgeBatch]:
         header, records = self._header(), 0
         line = header.line
-        # Among names it would be an edge.
-        again = b"\n" + header.separator.join(header.names).encode() + b"\n" if strings and any(header.names) else b""
         self._large, self.weight_kind = None, "" if self.weights is None else WHOLE
 
         @cache  # it has a kernel, which tables without quotes do not need
@@ -128,8 +124,6 @@ class CsvSource(TextSource):
                 data = block.tobytes()
                 if b'"' in data:
                     quotes().check(block, line)
-                if again and again in data:
-                    raise self.error(HEADER_AGAIN, remedy=JOINED)
                 if data.strip(b"\r\n"):
                     src, dst, weights = self._parse(data, header, strings, line)
                     records += len(src)
@@ -166,7 +160,7 @@ class CsvSource(TextSource):
     def _weights(self, column: Any, data: bytes, header: Header, line: int) -> Any:
         """The weights in a column of text, as Digits.taken. Raises ArrowInvalid for one that is none."""
         texts = pc.utf8_trim_whitespace(column)
-        if self.look().separator == ";":
+        if header.separator != ",":
             texts = pc.replace_substring(texts, ",", ".")
         if not pc.all(pc.match_substring_regex(texts, WEIGHT_TEXT), min_count=0).as_py():
             raise pa.ArrowInvalid("a weight is not a number")
@@ -215,7 +209,7 @@ def _checked_integers(column: Any, strict: bool) -> Any:
     """int64[k] of a column of int64, or of text: digits, and whole numbers that are written as floats. pyarrow reads
     0x10 as 16, and here that is a fault like -1; so are leading zeros, where `strict`."""
     if pa.types.is_string(column.type):
-        texts = pc.utf8_trim_whitespace(column.combine_chunks())
+        texts = pc.utf8_trim(column.combine_chunks(), " \t\r\n")
         texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
         if not pc.all(pc.match_substring_regex(texts, _DIGITS), min_count=0).as_py():
             texts = _digits_of_floats(texts)
@@ -242,7 +236,7 @@ def _digits_of_floats(texts: Any) -> Any:
 
 def _checked_strings(column: Any) -> Any:
     """A string column as one string array without empty ids; blanks around ids are dropped."""
-    strings = pc.utf8_trim_whitespace(column.combine_chunks())
+    strings = pc.utf8_trim(column.combine_chunks(), " \t\r\n")
     strings = strings.combine_chunks() if isinstance(strings, pa.ChunkedArray) else strings
     if pc.any(pc.equal(pc.binary_length(strings), 0), min_count=0).as_py():
         raise pa.ArrowInvalid("an id is empty")

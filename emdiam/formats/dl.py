@@ -146,7 +146,8 @@ class DlSource(FileSource):
     def _named(self, header: _Header, lines: TextLines, data: Iterator[str], batch_bytes: int) -> Iterator[EdgeBatch]:
         edges = Collector(self, batch_bytes, lambda: {"line": lines.number})
         for line in data:
-            first, others, weight = self._ends(header, lines, line.replace(",", " ").split())
+            words = [quoted or plain for quoted, plain in _LABEL.findall(line)]
+            first, others, weight = self._ends(header, lines, words)
             edges.vertex(first)
             for other in others:
                 edges.edge(first, other, weight, directed=True)

@@ -83,8 +83,8 @@ class EdgeListSource(TextSource):
                            separator=_SEPARATORS[reading.separator])
         with self.input.text(reading.skip) as stream:
             batches = (lines.pairs if integers else lines.names)(stream, "#%", batch_bytes)
-            if integers and (self.wishes.bipartite or not self._bipartite):  # KONECT has no counts
-                batches = self._counted(batches, reading)
+            if not integers or self.wishes.bipartite or not self._bipartite:  # KONECT has no counts
+                batches = self._checked(batches)
             yield from map(two_sides, batches) if self._bipartite else batches
         self.weight_kind = lines.weight_kind()
         self.dropped, self.skipped = {FURTHER_FIELDS: lines.n_further}, lines.skipped

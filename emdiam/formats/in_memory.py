@@ -245,7 +245,15 @@ class ArraySource(WithoutFile):
                 self._values[begin:begin + step], self._weights, partial(_refusal, begin)))
 
 
+def refuse_masked(values: Any) -> None:
+    """Raise InputError for an array some of whose values are masked, which others would read."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InputError("the array has masked values", remedy="fill them, as in array.filled(0) for a matrix, or drop"
+                         " their rows, as in numpy.ma.compress_rows(array)")
+
+
 def _id_array(values: Any, name: str) -> np.ndarray:
+    refuse_masked(values)
     array = np.asarray(values)
     if array.ndim != 1:
         raise InputError(f"{name} has {array.ndim} dimensions",

@@ -19,12 +19,15 @@ from . import look_shape as shape
 from .inputs import EmptyInputError, Input
 from .look_ends import (
     ends_of,
+    refuse_bits,
     refuse_comments,
+    refuse_counted_lists,
     refuse_fixed_width,
     refuse_header_again,
+    refuse_lists,
     refuse_marks,
-    refuse_missing,
     refuse_odd_first,
+    refuse_rounded,
     refuse_word,
     weights_of,
 )
@@ -44,7 +47,7 @@ from .look_shape import COUNTS, NAMES, NONE, header_of
 from .marks import FormatMark
 from .registry import format_suffix
 from .source import Wishes
-from .tables import listed
+from .tables import listed, named_pair, refuse_two_sides
 
 LOOKED_AT_BYTES = 1 << 20
 """Decompressed bytes that `look` sees at most."""
@@ -55,6 +58,7 @@ TUPLES = "("
 _COLON = re.compile(r":(?=\s|$)")
 _TABLE_MARKS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _TABLES = tuple(_TABLE_MARKS)
+_MOST_OF_ONE = 4  # fields of a text that is one line
 _INT, _STRING = "int", "string"
 _TGF = FormatMark("", "a graph in the Trivial Graph Format", "keep the lines below the line #, which are its edges")
 
@@ -209,11 +213,16 @@ def rewritten(text: str, mark: str) -> str:
 
 def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wishes) -> Reading:
     found = _shape(base, sample, fields, name, wishes)
-    if found == shape.ADJLIST and wishes.format is None and _kind_of([row[0] for row in fields.records]) == _STRING:
-        refuse_odd_first(fields.records, name)
+    if found in (shape.ADJLIST, shape.SIF) and wishes.format is None:
         refuse_marks(fields.records, name)
-        if base.separator == " ":
-            refuse_fixed_width(sample.texts, name)
+    if found == shape.ADJLIST and wishes.format is None:
+        if _kind_of([row[0] for row in fields.records]) == _STRING:
+            refuse_odd_first(fields.records, name)
+            if base.separator == " ":
+                refuse_fixed_width(sample.texts, name)
+        elif not all(is_id_number(field) for row in fields.records for field in row if field):
+            raise InputError("lists of neighbours have marks that are part of their ids", path=name,
+                             text=" ".join(fields.records[0][:9]), remedy="separate ids by blanks alone")
     if found:
         return _of_shape(base, fields, found, wishes)
     kind, n_lines = _header(base, fields, name, wishes)
@@ -234,10 +243,20 @@ def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wi
         base = replace(base, counts=tuple(map(value_of, numbers)) if all(map(is_integer, numbers)) else ())
     base = replace(base, columns=_columns(base, sample, rest, name, wishes))
     base = replace(base, id_kind=_id_kind(base, rest, name, wishes))
+    ends = [[row[i] for i in base.columns if i < len(row)] for row in rest]
+    if (wishes.format is None and wishes.columns is None and named_pair(base.names) is None
+            and (base.header == NAMES or base.width > 2)):
+        refuse_bits(ends if base.header == NAMES else rest, name)
+    if wishes.ids == "auto":
+        refuse_lists(rest, name)
     if base.id_kind == _STRING:
-        _refuse_odd_ids(base, sample, rest, name, wishes)
+        _refuse_odd_ids(base, sample, ends, name, wishes)
     base = replace(base, format=_reader(base, fields, wishes))
-    if base.format == CSV and not base.skip:  # whose reader knows no comments
+    if base.format == CSV and sample.later:  # whose reader knows no comments
+        raise InputError("a line between the records may be a comment, or a record of an id that begins so", path=name,
+                         line=sample.at, text=sample.later[0],
+                         remedy="delete it if it is a comment, else put the id in double quotes")
+    if base.format == CSV and not base.skip:
         base = replace(base, skip=sample.lines[0].offset, line=sample.lines[0].number)
     if kind == NONE and base.id_kind == _INT and wishes.header == "auto":
         base = replace(base, header=HELD)
@@ -269,6 +288,11 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
     if shape.may_be_metis(records, sample.whole):
         raise shape.DoubtError("the lines may be the neighbours of vertices 1, 2 and so on, below their counts, or"
                                " edges", (shape.METIS, shape.PAIRS))
+    if sample.whole and len(records) == 1 and len(records[0]) > _MOST_OF_ONE:
+        raise InputError(f"all of the text is one line of {len(records[0])} fields", path=name,
+                         text=sample.texts[0][:80], remedy="write an edge a line, or say --columns 1,2 if it is"
+                         " one, or --format adjlist")
+    refuse_counted_lists(records, name)
     if shape.are_two_rows(records, sample.whole):
         raise InputError("the two lines may be sources and targets, or two edges with further fields", path=name,
                          remedy="write an edge a line")
@@ -369,15 +393,16 @@ def _columns(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name:
         refuse_word(rest, name)
     above = sample.comments[-1].lstrip("#% ").split(base.separator or None) if sample.comments else []
     called = above if len(above) == base.width > 2 and base.separator.strip(" ") else ()
-    return ends_of(base.names, rest, wishes.columns, name, called)
+    found = ends_of(base.names, rest, wishes.columns, name, called)
+    if base.names and wishes.columns is None and not wishes.bipartite:
+        refuse_two_sides([base.names[place] for place in found], name)
+    return found
 
 
-def _refuse_odd_ids(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> None:
+def _refuse_odd_ids(base: Reading, sample: Sample, ends: Sequence[Sequence[str]], name: str, wishes: Wishes) -> None:
     """Raise InputError where ids that no wish makes names are words, marks or comments by chance."""
-    ends = [[row[i] for i in base.columns if i < len(row)] for row in rest]
     if wishes.ids != "auto" or not all(ends):
         return
-    refuse_missing([text for row in ends for text in row], name)
     refuse_comments(ends, (*sample.comments, *sample.later), base.width, name)
     if base.header == NONE and wishes.header == "auto":
         refuse_odd_first(ends, name)
@@ -389,6 +414,7 @@ def _id_kind(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wi
     if wishes.ids != "auto":
         return wishes.ids
     ids = [row[i] for row in rest for i in base.columns if i < len(row)]
+    refuse_rounded(ids, name)
     if not all(is_id_number(row) for row in ids[: 2 if len(rest[0]) > 1 else 1]):
         return _STRING
     if not any(map(has_leading_zero, ids)):
@@ -414,11 +440,14 @@ def _reader(base: Reading, fields: Fields, wishes: Wishes) -> str:
     if (fields.quoted and base.separator) or base.separator in (";", "|"):
         return CSV
     one_mark = base.separator in (",", "\t")
-    if one_mark and (base.header == NAMES or base.columns != (0, 1)):
+    # Kernels take a comma for a separator, though here it is that of decimals.
+    decimal = base.id_kind == _INT and base.separator in (" ", "\t") and any(
+        "," in field for row in fields.records for field in row)
+    if one_mark and (base.header == NAMES or base.columns != (0, 1) or decimal):
         return CSV
     if one_mark and base.id_kind == _STRING and base.width and wishes.format is None:
         return CSV
-    return EDGE_LIST if base.columns == (0, 1) else COLUMNS
+    return EDGE_LIST if base.columns == (0, 1) and not decimal else COLUMNS
 
 
 def _why(base: Reading, fields: Fields, rest: Sequence[Sequence[str]]) -> str:

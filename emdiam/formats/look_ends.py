@@ -13,7 +13,7 @@ from itertools import combinations
 
 from ..errors import InputError
 from .look_sample import is_id_number, is_number, width_of
-from .tables import TableColumn, are_of_two_kinds, edge_ends, is_count, listed, named_pair
+from .tables import TableColumn, are_of_two_kinds, edge_ends, example_columns, is_count, listed, named_pair
 from .weights import NAMES, WeightChoice, weight_column
 
 Records = Sequence[Sequence[str]]
@@ -28,10 +28,16 @@ _TIME = re.compile(r"1\d{9}(?:\d{3})?(?:\.\d+)?", re.ASCII)
 _KEY = re.compile(r"([A-Za-z_]\w*)=.")
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}", ";")
 _ONE_BLANK, _MANY_BLANKS = re.compile(r"(?<=\S) (?=\S)"), re.compile(r"\S[ ]{2,}\S")
+_MARK_BEHIND = re.compile(r"\S +[:=\[({-]")
 _RULE = re.compile(r"[-:+=]{2,}")
 _COMMENTS = ("#", "%", "//")
 # What programs write where an id is missing.
-_MISSING = frozenset(("nan", "NaN", "None", "null", "NULL", "<NA>"))
+MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>", "\\N", "N/A", "#N/A", "-")
+# Of two values alone, as the entries of a matrix are.
+_BITS = tuple(map(frozenset, (("0", "1"), ("0.0", "1.0"), ("True", "False"), ("TRUE", "FALSE"), ("T", "F"))))
+# A float of which a program has left out digits, such as 1.23457E+11.
+_ROUNDED = re.compile(r"\d\.(\d{5,6})[eE]\+?(\d+)", re.ASCII)
+_SEVERAL = re.compile(r"[,;|] ?|(?<=\d) (?=\d)")
 # The part of the first lines whose first fields differ, from which on these are times or numbers of edges.
 _MOSTLY = 0.9
 _FEW, _THIRD = 3, 2
@@ -119,7 +125,8 @@ def refuse_comments(ends: Records, comments: Sequence[str], width: int, path: st
         if marked and any(comment.startswith(mark) for comment in comments):
             raise InputError(f"lines that begin with {mark} are comments, but an id does so too", path=path,
                              text=marked, remedy="put ids that begin so in double quotes")
-    edge = next((comment for comment in comments if comment[1:2].strip() and len(comment.split()) == width), None)
+    edge = next((comment for comment in comments if comment[1:2].strip() and len(comment.split()) == width
+                 and named_pair(comment[1:].split()) is None), None)
     if edge:
         raise InputError("a line among the edges may be a comment, or an edge of an id that begins with"
                          f" {edge[0]}", path=path, text=edge,
@@ -132,22 +139,66 @@ def refuse_header_again(header: Sequence[str], rest: Records, path: str) -> None
         raise InputError(HEADER_AGAIN, path=path, text=" ".join(header), remedy=JOINED)
 
 
-def refuse_missing(ids: Sequence[str], path: str) -> None:
-    """Raise InputError where an id is what programs write for one that is missing."""
-    missing = next((text for text in ids if text in _MISSING), None)
-    if missing:
-        raise InputError(f"an id is {missing}, as programs write for a missing one", path=path,
-                         remedy="delete such lines, or say --ids string if a vertex is called so")
-
-
 def refuse_odd_first(ids: Sequence[Sequence[str]], path: str) -> None:
-    """Raise InputError where the first line alone has an id that is no number. ids : those of each line."""
-    if len(ids) < _FEW or not ids[0] or all(map(is_id_number, ids[0])):
+    """Raise InputError where the first lines alone, and perhaps the last, have an id that is no number. ids : those of
+    each line."""
+    odd = [not row or not all(map(is_id_number, row)) for row in ids]
+    if len(ids) < _FEW or not odd[0] or all(odd):
         return
-    if all(is_id_number(text) for row in ids[1:] for text in row):
+    first, last = odd.index(False), odd[::-1].index(False)
+    if first == 1 and not last and not any(odd[1:]):
         raise InputError("the first line may be a header or a comment, or an edge: the ids of all others are integers",
                          path=path, line=1, text=" ".join(ids[0]),
                          remedy="say --header names, or --header none, or delete it if it is a comment")
+    if len(ids) - first - last >= _FEW and not any(odd[first : len(odd) - last]):
+        raise InputError("the first lines, or the last, may be no edges: the ids of all others are integers", path=path,
+                         text=" ".join(ids[0]), remedy="delete them if so, else say --ids string")
+
+
+def refuse_bits(rows: Records, path: str) -> None:
+    """Raise InputError where several lines have two values alone, as a matrix has. rows : the ends of each line, where
+    a header stands above, else all fields, of which there are more."""
+    met = {text for row in rows for text in row}
+    if len(rows) >= _FEW and any(met <= bits for bits in _BITS):
+        raise InputError("the ends of all edges are 0 and 1, as if these were the rows of a matrix", path=path,
+                         text=" ".join(rows[0]), remedy="write a matrix with as many rows as columns and no line above,"
+                         " or say --columns 1,2 if each line is an edge")
+
+
+def refuse_rounded(ids: Sequence[str], path: str) -> None:
+    """Raise InputError where an id is a float without its last digits."""
+    rounded = next((text for text in ids
+                    if (match := _ROUNDED.fullmatch(text)) and int(match[2]) > len(match[1])), None)
+    if rounded:
+        raise InputError("an id is a float of which a program has left out the last digits", path=path, text=rounded,
+                         remedy="write ids as integers, or say --ids string if no digit is missing")
+
+
+def refuse_lists(rest: Records, path: str) -> None:
+    """Raise InputError where the second of two fields has several ids, such as 2,3: whole numbers, or names of which
+    one stands first in another line."""
+    heads = {row[0] for row in rest}
+    for row in rest:
+        parts = _SEVERAL.split(row[1]) if len(row) == len(("head", "list")) else []
+        if len(parts) > 1 and (all(map(is_id_number, parts)) or not heads.isdisjoint(parts)):
+            raise InputError("the second field of a line has several ids", path=path, text=" ".join(row),
+                             remedy="write lists of neighbours with a blank between all ids of a line, and convert them"
+                             " with --format adjlist")
+
+
+def refuse_counted_lists(records: Records, path: str) -> None:
+    """Raise InputError where lists of neighbours have their number before them, or a mark behind them."""
+    widths = {len(row) for row in records}
+    if len(records) < _FEW or min(widths) < _THIRD or max(widths) <= _FEW:
+        return
+    what = ""
+    if all(row[1] == str(len(row) - 2) for row in records):
+        what = "the second field of every line is the number of those behind it, as if these were lists"
+    elif len(widths) > 1 and len({row[-1] for row in records}) == 1 and records[0][-1] in ("0", "-1"):
+        what = f"every line ends with {records[0][-1]}, which may be a mark"
+    if what:
+        raise InputError(what, path=path, text=" ".join(records[0][:9]),
+                         remedy="delete that field, or say --columns 1,2 if each line is an edge")
 
 
 def refuse_fixed_width(lines: Sequence[str], path: str) -> None:
@@ -165,7 +216,11 @@ def refuse_marks(rest: Records, path: str) -> None:
         raise InputError("a line is a rule that is drawn below a header", path=path,
                          remedy="write the table as CSV, without rules")
     opened = any(all(field.startswith(_OPENING) for field in column) for column in (first, second) if len(column) > 1)
-    if opened or (len(second) > 1 and all(field.endswith(_CLOSING) for field in second)):
+    closed = len(second) > 1 and all(field.endswith(_CLOSING) for field in second)
+    ended = all(len(row) > 2 and row[-1] in (".", ";", ",") for row in rest) or (
+        len(first) > 1 and any(field[-1:] == ":" for field in first))
+    behind = any(all(map(_MARK_BEHIND.search, column)) for column in (first, second) if len(column) > 1)
+    if opened or closed or ended or behind:
         raise InputError("brackets or other marks are part of every id", path=path, text=" ".join(rest[0]),
                          remedy="write an edge a line, two ids with a blank between them")
     keys = [{match[1] if (match := _KEY.match(field)) else "" for field in column} for column in (first, second)]
@@ -223,13 +278,6 @@ def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[in
 def _refuse(why: str, columns: Sequence[TableColumn], rest: Records, path: str, pair: tuple[int, int] | None = None
             ) -> None:
     if why:
-        pair = pair or _example(columns)
+        named = f"{pair[0] + 1},{pair[1] + 1}" if pair else example_columns(columns)
         raise InputError(f"which columns are the ends of an edge is not clear: {why}", path=path, text=listed(rest[0]),
-                         remedy=f"name both by their numbers, as in --columns {pair[0] + 1},{pair[1] + 1}")
-
-
-def _example(columns: Sequence[TableColumn]) -> tuple[int, int]:
-    """Two columns of one kind that share values, if there are such; else two of one kind; else the first two."""
-    pairs = [pair for pair in combinations(range(len(columns)), 2) if columns[pair[0]].kind == columns[pair[1]].kind]
-    shared = [len(set(columns[i].values) & set(columns[j].values)) for i, j in pairs]
-    return max(zip(shared, pairs, strict=True), key=lambda one: one[0])[1] if pairs else (0, 1)
+                         remedy=f"name both, as in --columns {named}")

@@ -36,13 +36,14 @@ class Sample:
     """The first lines of a text.
 
     lines : at most 1,000, none of them cut, but for a first one that is long. comments : the first lines that are
-    comments. later : comments behind them. rewrite : "" or what makes comments of others than # and %:
-    "//" or "c". whole : whether there are no other lines.
+    comments. later : comments behind them, and at : the number of the first of these. rewrite : "" or what makes
+    comments of others than # and %: "//" or "c". whole : whether there are no other lines.
     """
 
     lines: tuple[Line, ...]
     comments: tuple[str, ...]
     later: tuple[str, ...] = ()
+    at: int = 0
     rewrite: str = ""
     whole: bool = False
 
@@ -58,7 +59,7 @@ def sample_of(head: bytes, complete: bool, most: int = _MOST_LINES) -> Sample:
     found: list[Line] = []
     comments: list[str] = []
     later: list[str] = []
-    number, counted, whole = 1, 0, complete
+    number, counted, whole, later_at = 1, 0, complete, 0
     mark = b"\n" if b"\n" in head else b"\r"
     for begin, end in _lines(head):
         cut = end == len(head) and not complete
@@ -72,12 +73,13 @@ def sample_of(head: bytes, complete: bool, most: int = _MOST_LINES) -> Sample:
         counted = begin
         if text.lstrip(" \t").startswith(("#", "%", "//")):
             those = later if found else comments
+            later_at = later_at or (number if found else 0)
             those += [text.lstrip(" \t")] if len(those) < _MOST_LINES else []
         else:
             found.append(Line(text, begin, number))
     slashes = any(comment.startswith("//") for comment in (*comments, *later))
     lines, letter = _without_c(found)
-    return Sample(lines, tuple(comments), tuple(later), "c" if letter else "//" if slashes else "", whole)
+    return Sample(lines, tuple(comments), tuple(later), later_at, "c" if letter else "//" if slashes else "", whole)
 
 
 def _lines(head: bytes) -> Iterator[tuple[int, int]]:
@@ -208,15 +210,16 @@ def split(lines: Sequence[str], declared: str = "") -> Fields:
     quoted = any(_QUOTED.search(line) for line in lines)
     if declared:
         return Fields(declared, _records(lines, declared, quoted), quoted)
+    plain = [line.strip(" \t") for line in lines]
+    inside = _commas_are_inside(plain)
     for lacking in (False, True):  # a mark in all lines goes before one that the first has not
-        for mark in "\t;|,":
+        for mark in "\t;|" if inside else "\t;|,":
             fields = _split_by(mark, lines, quoted, lacking)
             if fields is not None:
                 return fields
     if quoted and width_of(_records(lines, " ", quoted)) > 1:
         return Fields(" ", _records(lines, " ", quoted), quoted)
-    mixed = any("," in line for line in lines)
-    plain = [line.strip(" \t") for line in lines]
+    mixed = any("," in line for line in lines) and not inside
     return Fields("" if mixed else " ",
                   tuple(tuple(_split_mixed(line) if mixed else _BLANK.split(line)) for line in plain))
 
@@ -245,7 +248,7 @@ def _split_by(mark: str, lines: Sequence[str], quoted: bool, lacking: bool) -> F
 def _records(lines: Sequence[str], mark: str, quoted: bool) -> tuple[tuple[str, ...], ...]:
     if quoted:
         try:
-            return tuple(tuple(field.strip() for field in record)
+            return tuple(tuple(field.strip(" \t") for field in record)
                          for record in csv.reader((line + "\n" for line in lines), delimiter=mark) if record)
         except csv.Error:
             pass  # the reader says what is wrong with the quotes, and where
@@ -267,6 +270,18 @@ def _blanks_separate_too(records: Sequence[Sequence[str]]) -> bool:
 def _commas_are_decimal(lines: Sequence[str]) -> bool:
     """Whether every comma stands between two digits, or there is none."""
     return not any("," in _DECIMAL_COMMA.sub(".", line) for line in lines)
+
+
+def _commas_are_inside(lines: Sequence[str]) -> bool:
+    """Whether blanks alone split lines into ids and further fields, and commas stand within fields: those of decimals
+    behind the two ids, or of addresses."""
+    if not any("," in line for line in lines):
+        return False
+    rows = [_BLANK.split(line) for line in lines]
+    if width_of(rows) > 2 and _commas_are_decimal(lines) and not any("," in field for row in rows for field in row[:2]):
+        return True
+    return width_of(rows) > 1 and all(field.count("://") == 1 and field[-1] != "," for row in rows for field in row
+                                      if "," in field)
 
 
 def _split_evenly_by_blanks(lines: Sequence[str]) -> bool:

@@ -19,7 +19,7 @@ METIS = "metis"
 ADJLIST, MATRIX, SIF, LGL, MULTILINE, PYCGR, ATTRIBUTES, PAIRS = (
     "adjlist", "matrix", "sif", "lgl", "multiline-adjlist", "pycgr", "attributes", "edgelist")
 
-_ARROW = re.compile(r"<?-{1,2}>|=>|<?--(?![->])|→")
+_ARROW = re.compile(r"<?[-=]+>|<?--(?![->])|→|⇒")
 _DASHED = re.compile(r"\s*\d+(?:[-–]|\s+[-–]\s+)\d+\s*", re.ASCII)  # 1 -2 is a number below 0
 # With a value behind it, as sparse matrices are shown.
 _TUPLE = re.compile(r"\s*[(\[].*[)\]]\s*,?(?:\s+[-+\d.eE]+)?\s*")

@@ -68,6 +68,9 @@ _MAGICS: tuple[tuple[bytes, FormatMark], ...] = (
     (b"Obj\x01", FormatMark("", "an Avro file", "write it as Parquet")),
     (b"version https://git-lfs", FormatMark("", "a pointer of Git LFS instead of the file",
                                        "fetch the file with git lfs pull")),
+    (b"/annex/objects/", FormatMark("", "a pointer of git-annex instead of the file", "fetch it with git annex get")),
+    (b"HEADER RECORD*******", FormatMark("", "a file of SAS", "write it as CSV")),
+    (b"H\tVN:Z:", FormatMark("", "a GFA file of sequences")),
 )
 
 _NAME = rb'(?:"(?:[^"\\]|\\.){0,4096}"|[^\s{"\[;]{1,4096})'
@@ -85,7 +88,13 @@ _TEXTS = tuple((re.compile(pattern, re.IGNORECASE), mark) for pattern, mark in (
     (rb"dl[\s,]{1,64}(?:n|nr|nc|nm|format|data|labels)\b\s{0,64}[=:]", FormatMark("dl", "UCINET DL")),
     (rb"(?:" + _IRI + rb"|" + _NODE + rb")[ \t]{1,64}" + _IRI + rb"[ \t]{1,64}(?:<|_:|\")",
      FormatMark("ntriples", "N-Triples")),
-    (rb"@(?:prefix|base)\s", FormatMark("", "RDF in Turtle", "write it as N-Triples, e.g. with rapper or rdflib")),
+    (rb"(?:\d{3}:? )?(?:not found|access denied|forbidden|unauthorized|bad request|moved permanently|internal server "
+     rb"error|service unavailable|too many requests)\.?\s{0,64}$",
+     FormatMark("", "a message of a server in place of the file", _FETCH)),
+    (rb"\*(?:node|tie)\s{1,64}(?:data|properties)\b", FormatMark("", "a VNA file of NetDraw")),
+    (rb"@start(?:uml|dot)\b", FormatMark("", "a diagram of PlantUML")),
+    (rb"@(?:prefix|base)\s|(?:prefix\s{1,64}[\w.-]{0,64}:|base)\s{1,64}<",
+     FormatMark("", "RDF in Turtle", "write it as N-Triples, e.g. with rapper or rdflib")),
     (rb"<!doctype\s{1,64}html|<html\b|<head\b|<body\b",
      FormatMark("", "a web page (HTML), such as that of a download or of an error", _FETCH)),
     (rb"[{\[]\s{0,4096}[{\[\"\d}\]-]", FormatMark("json", "JSON")),

@@ -57,7 +57,8 @@ class ArrayHeader:
         """Raises InputError unless a file that is not compressed has just these values."""
         size = self.start + int(np.prod(self.shape)) * self.dtype.itemsize
         if source.compression is None and source.size_bytes is not None and source.size_bytes != size:
-            raise InputError(f"its header demands {size:,} bytes, and the file has {source.size_bytes:,}",
+            cut = ": it is cut short" if source.size_bytes < size else ""
+            raise InputError(f"its header demands {size:,} bytes, and the file has {source.size_bytes:,}{cut}",
                              path=source.name, byte=min(size, source.size_bytes), remedy=_REMEDY)
 
 
@@ -104,6 +105,7 @@ class NpySource(FileSource):
 
     def _edges(self, stack: ExitStack) -> tuple[ArrayEdges, np.dtype[Any]]:
         header = header_of_array(self.input)
+        header.check_size(self.input)
         shape, by_columns, dtype, start = header.shape, header.by_columns, header.dtype, header.start
 
         def read(begin: int) -> Callable[[int], Any]:
@@ -156,9 +158,10 @@ def find_array(source: NpzSource, archive: zipfile.ZipFile) -> str:
     found = [name for name in _NAMES if name in flat] or flat
     if len(found) != 1 and not any(name in _NAMES for name in found):
         listed = ", ".join(f"{name}{list(shape)}" for name, shape in list(shapes.items())[:8])
+        columns = len(names) > 1 and not flat and "indptr" not in names
         raise source.error("the archive has no member format, so no matrix of SciPy, and not one array of edges"
-                           f" ({listed or 'no array'})", remedy="name two of its members, as in --columns"
-                           f" {names[0]},{names[1]}" if len(names) > 1 and not flat else _ARRAY_REMEDY)
+                           f" ({listed or 'no array'})", remedy=f"name two of its members, as in --columns {names[0]},"
+                           f"{names[1]}" if columns else _ARRAY_REMEDY)
     return found[0]
 
 

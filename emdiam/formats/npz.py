@@ -83,10 +83,17 @@ class NpzSource(FileSource):
                 raise self.error(f"its member {name} is cut short", remedy="fetch or write it again")
             return np.frombuffer(data, dtype)
 
+    def _is_matrix(self, archive: zipfile.ZipFile) -> bool:
+        """Whether there is a matrix of SciPy, or its coordinates and shape without a format."""
+        members = archive.namelist()
+        plain = self.wishes.columns is None and not (self.weights is not None and self.weights.column)
+        return _FORMAT in members or (plain and {"row.npy", "col.npy", "shape.npy"} <= set(members))
+
     def _header_facts(self, archive: zipfile.ZipFile) -> tuple[str, int, int]:
         """(kind of the matrix, rows, columns)."""
         # An old SciPy wrote text here, of four bytes a letter.
-        kind = self._small(archive, "format").tobytes().replace(b"\0", b"").decode("ascii", "replace")
+        kind = "coo" if _FORMAT not in archive.namelist() else self._small(archive, "format").tobytes().replace(
+            b"\0", b"").decode("ascii", "replace")
         if kind not in _ARRAYS:
             raise self.error(f"a sparse matrix of kind {kind!r} is not supported", remedy=_REMEDY)
         sides = self._small(archive, "shape")
@@ -141,7 +148,7 @@ class NpzSource(FileSource):
 
     def _read_info(self) -> SourceInfo:
         with self._open() as archive, ExitStack() as stack:
-            if _FORMAT not in archive.namelist():
+            if not self._is_matrix(archive):
                 return self._info_of_arrays(archive, stack)
             if self.wishes.columns is not None or (self.weights is not None and self.weights.column):
                 raise self.error("a matrix of SciPy has no columns to choose from",
@@ -189,7 +196,7 @@ class NpzSource(FileSource):
         """See EdgeSource. Raises InputError for a damaged archive and for indices outside n."""
         self._consumed = 0
         with self._open() as archive, ExitStack() as stack:
-            if _FORMAT not in archive.namelist():
+            if not self._is_matrix(archive):
                 yield from self._of_arrays(archive, stack, batch_bytes)
                 return
             kind, rows, columns = self._header_facts(archive)

@@ -14,7 +14,8 @@ from .collected import Collector, TextLines
 from .source import EdgeBatch, SourceInfo
 
 _RESOURCE = r"(?:<[^<>\s]*>|_:\S+)"
-_TRIPLE = re.compile(rf"({_RESOURCE})\s*<[^<>\s]*>\s*(?:({_RESOURCE})|\"(?:[^\"\\]|\\.)*\"\S*)\s*(?:{_RESOURCE}\s*)?\.")
+_TRIPLE = re.compile(rf"({_RESOURCE})\s*<[^<>\s]*>\s*(?:({_RESOURCE})|\"(?:[^\"\\]|\\.)*\"\S*)\s*(?:{_RESOURCE}\s*)?\."
+                     r"\s*(?:#.*)?$")
 
 
 class NtriplesSource(FileSource):

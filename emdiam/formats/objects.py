@@ -22,9 +22,9 @@ from ..errors import InputError, closest
 from .arrays import EXACT_FLOAT, IN_MEMORY, INDEX, MATRIX, chosen_places, kind_of_array, kind_of_two_sides
 from .arrow_edges import ArrowEdges, EdgeColumns, column_kind, is_list, rows_per_batch, weight_kind
 from .arrow_streams import of_capsule, of_dataset, of_lazy, of_reader
-from .in_memory import ArraySource, DenseSource, MatrixSource, NamedMatrixSource, NodesSource
+from .in_memory import ArraySource, DenseSource, MatrixSource, NamedMatrixSource, NodesSource, refuse_masked
 from .source import EdgeBatch, EdgeSource, SourceInfo, WithoutFile, with_two_sides
-from .tables import TableColumn, dropped_columns, edge_ends, named_pair
+from .tables import TableColumn, certain_pair, dropped_columns, edge_ends, named_pair
 from .weights import NAMES, WHOLE, WeightChoice
 
 Weights = WeightChoice | None
@@ -35,6 +35,7 @@ def _array(graph: Any, weights: Weights) -> EdgeSource | None:
     them. An array of texts is of two columns or two rows."""
     if not isinstance(graph, np.ndarray):
         return None
+    refuse_masked(graph)
     if graph.dtype.kind not in "biuf" or 0 in graph.shape:
         return ArraySource(*_columns(graph.T if graph.shape[:1] == (2,) != graph.shape[1:] else graph, weights),
                            weights=weights)
@@ -48,6 +49,10 @@ def _builtin(graph: Any, weights: Weights) -> EdgeSource | None:
     """A tuple (src, dst) of arrays, or a list of pairs: a list even where it has two of them, only a tuple tells
     sources from targets. With weights (src, dst, weights), or triples. A dict has the neighbours of every vertex."""
     if isinstance(graph, tuple) and len(graph) == (2 if weights is None else 3):
+        edges = all(isinstance(part, tuple) and len(part) == len(graph) for part in graph)
+        if edges and {frozenset(part[:2]) for part in graph} != set(map(frozenset, zip(*graph[:2], strict=True))):
+            raise InputError("a tuple of tuples may be edges, or sources and targets", text=repr(graph)[:80],
+                             remedy="give a list of edges, or a tuple of arrays")
         return ArraySource(*graph, weights=weights)
     if isinstance(graph, dict):
         return _neighbours(graph, weights)
@@ -67,6 +72,12 @@ def _neighbours(graph: dict[Any, Any], weights: Weights) -> EdgeSource:
         raise InputError("a vertex of a dict has no list of neighbours", text=str(wrong),
                          remedy="give a dict of lists, or of dicts")
     name = None if weights is None else weights.column or "weight"
+    nodes = list(dict.fromkeys([*graph, *(other for others in graph.values() for other in others)]))
+    texts = {node for node in nodes if isinstance(node, str)}
+    both = next((node for node in nodes if not isinstance(node, str) and str(node) in texts), None)
+    if both is not None:
+        raise InputError(f"a vertex of a dict is called {both!r} and {str(both)!r}, as JSON makes texts of numbers",
+                         remedy="call it the same everywhere")
 
     def edges() -> Iterator[tuple[Any, Any, Any]]:
         for node, others in graph.items():
@@ -74,7 +85,6 @@ def _neighbours(graph: dict[Any, Any], weights: Weights) -> EdgeSource:
                 data = others[other] if isinstance(others, dict) else {}
                 yield node, other, data if name is None else data.get(name) if isinstance(data, dict) else data
 
-    nodes = list(dict.fromkeys([*graph, *(other for others in graph.values() for other in others)]))
     return NodesSource("a dict of neighbours", nodes, edges, sum(map(len, graph.values())), True, weights=weights)
 
 
@@ -185,7 +195,10 @@ def _pandas(graph: Any, weights: Weights) -> EdgeSource | None:
             return NamedMatrixSource(graph.to_numpy(), names, weights)
         if len(names) > 2:  # of two columns without names, rows are pairs
             return _array(graph.to_numpy(), weights)
-    if graph.index.nlevels > 1 and named_pair([str(name) for name in graph.columns]) is None:
+    columns = [str(name) for name in graph.columns]
+    if graph.index.nlevels == 1 and not named_pair(columns) and certain_pair([str(graph.index.name), *columns]):
+        graph = graph.reset_index()
+    if graph.index.nlevels > 1 and named_pair(columns) is None:
         # The ends of an edge are levels of its index, as osmnx has them.
         numbers = graph.select_dtypes("number") if weights is not None else graph[[]]
         graph = numbers.reset_index(names=[name if name is not None else f"end {level + 1}"
@@ -249,7 +262,7 @@ def as_source(graph: Any, weights: Weights = None, columns: tuple[str, str] | No
 
         kind_of_two_sides(graph.shape, InputError, forms=IN_MEMORY)
         return MatrixSource(coo_array(graph), weights, two_sides=True)
-    source = _of_kind(graph, weights, columns)
+    source = _of_kind(graph, weights, columns, bipartite)
     if not bipartite:
         return source
     if not hasattr(source, "choose") and not isinstance(source, ArraySource):
@@ -258,12 +271,14 @@ def as_source(graph: Any, weights: Weights = None, columns: tuple[str, str] | No
     return with_two_sides(source)
 
 
-def _of_kind(graph: Any, weights: Weights, columns: tuple[str, str] | None) -> EdgeSource:
+def _of_kind(graph: Any, weights: Weights, columns: tuple[str, str] | None, bipartite: bool) -> EdgeSource:
     """The same of one side."""
     if columns is not None and isinstance(graph, np.ndarray):
         return _chosen(graph, columns, weights)
     source = _as_source(graph, weights)
     choose = getattr(source, "choose", None)
+    if isinstance(source, ArrowEdges):
+        source.bipartite = bipartite
     if choose is not None:
         choose(columns)
     elif columns is not None:
@@ -306,7 +321,11 @@ def _columns(edges: list[Any] | np.ndarray, weights: Weights) -> tuple[np.ndarra
         if weights is not None:
             return _split(edges)
         _check_pairs(edges)
-    array = np.asarray(edges)
+    try:
+        array = np.asarray(edges)
+    except ValueError as error:  # of parts of several lengths
+        raise InputError("the ends of an edge are no ids", text=repr(edges[0])[:80],
+                         remedy="give a list of pairs of integers or strings") from error
     if not len(edges):
         array = np.empty((0, width), np.int64)
     if array.ndim != 2 or array.shape[1] != width:

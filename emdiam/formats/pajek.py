@@ -64,6 +64,8 @@ class PajekSource(FileSource):
                 values += self._row(lines, line, row, edges)
             yield from edges.ready()
         yield from edges.take()
+        if row not in (0, n):
+            raise self.error(f"the matrix has {row:,} rows where {n:,} are expected", remedy="fetch the file again")
         self.dropped = {"values": values if self.weights is None else 0}
 
     def _section(self, lines: TextLines, line: str) -> str:

@@ -37,6 +37,7 @@ from .weights import WHOLE, checked_weights, common_kind, kind_of, weight_column
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _MIXED = re.compile(r"[ \t]*,[ \t]*|[ \t]+")
+_BLANKS = re.compile(r"[ \t]+")
 _COLON = re.compile(r":(?=\s|$)")
 _STRING_SHARE = 8  # names are taken to be this much larger than int64, with their offsets
 _WHOLE_DIGITS = 19
@@ -78,8 +79,7 @@ class RowSource(TextSource):
         self.info()
         self.dropped, self.skipped, self.weight_kind = {}, {"comments": 0, "empty": 0}, ""
         with self.input.text(self.look().skip) as stream:
-            batches = self._batched(self._edges(self._rows(stream, batch_bytes)), batch_bytes)
-            yield from self._counted(batches, self.look()) if self.info().id_kind == "int" else batches
+            yield from self._checked(self._batched(self._edges(self._rows(stream, batch_bytes)), batch_bytes))
 
     def _rows(self, stream: Any, batch_bytes: int) -> Iterator[Row]:
         """The fields of every line that is no comment and not empty."""
@@ -108,14 +108,12 @@ class RowSource(TextSource):
         reading = self.look()
         text = _COLON.sub(" ", line, count=1) if reading.rewrite == ":" else line
         if reading.separator == " ":
-            return text.split()
+            return _BLANKS.split(text.strip(" \t"))
         if not reading.separator:
-            row = _MIXED.split(text.strip(" \t"))
-        elif '"' in text:
-            row = [field.strip() for field in next(csv.reader([text], delimiter=reading.separator))]
-        else:
-            row = [field.strip(" \t") for field in text.split(reading.separator)]
-        return row
+            return _MIXED.split(text.strip(" \t"))
+        quoted = '"' in text
+        row = next(csv.reader([text], delimiter=reading.separator)) if quoted else text.split(reading.separator)
+        return [field.strip(" \t") for field in row]
 
     def _batched(self, edges: Iterator[Edge], batch_bytes: int) -> Iterator[EdgeBatch]:
         strings = self.info().id_kind == "string"
@@ -176,7 +174,7 @@ class RowSource(TextSource):
         return value
 
     def _weight(self, text: str) -> int | float:
-        text = text.replace(",", ".") if self.look().separator == ";" else text
+        text = text.replace(",", ".") if self.look().separator.strip(",") else text  # which then separates nothing
         if not is_number(text):
             raise self.fault("a weight is missing" if not text else "a weight is not a number",
                              "give every edge a weight, or leave out --weights", text)

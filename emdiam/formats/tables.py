@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 from ..errors import InputError
@@ -45,6 +46,7 @@ _TYPES = re.compile(r"[:~]?(?:(?:edge|link|relation|rel)[ _.-]*)?(?:type|kind|la
 # Columns of a table of vertices.
 _OF_VERTICES = re.compile(r"(?:node[ _.-]*|vertex[ _.-]*)?(?:label|name|title|kind|age|gender|degree|x|y|lat|lon|lng|"
                           r"latitude|longitude|community|cluster)")
+_OF_IDS = re.compile(r"[A-Za-z]_?(?:id|ID|Id)$")
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?", re.ASCII)
 
 _MAX_NAMES = 8
@@ -158,6 +160,15 @@ def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, pa
     return found
 
 
+def refuse_two_sides(names: Sequence[str], path: str) -> None:
+    """Raise InputError where two names of ends are of ids of two kinds, such as user_id and item_id."""
+    ids = all(_OF_IDS.search(name.strip()) for name in names)
+    if named_pair(names) is None and ids and len({name.strip().lower() for name in names}) > 1:
+        pair = ",".join(name.strip() for name in names)
+        raise InputError(f"the ends may be of two kinds whose equal ids are other vertices ({pair})", path=path,
+                         remedy=f"say --bipartite if so, or --columns {pair}")
+
+
 def _are_vertices(columns: Sequence[TableColumn]) -> bool:
     """Whether two columns may be vertices and something of them: an id and a name, or integers and texts."""
     names = [column.name.strip().lower() for column in columns]
@@ -181,7 +192,7 @@ def _unclear(columns: Sequence[TableColumn], doubtful: Sequence[int], path: str)
     may_be = "; this may be a table of vertices, and another file has the edges" if any(
         _OF_VERTICES.fullmatch(name.strip().lower()) for name in names) else ""
     return InputError(f"which columns are the ends of an edge is not clear ({listed(names)}){may_be}", path=path,
-                      remedy="name both by --columns, as in --columns " + _example(columns, doubtful))
+                      remedy="name both by --columns, as in --columns " + example_columns(columns, doubtful))
 
 
 def _by_kind(kinds: Sequence[str], doubtful: Sequence[int]) -> tuple[int, int] | None:
@@ -247,10 +258,14 @@ def is_count(values: Sequence[Any]) -> bool:
     return all(str(value) == str(first + i) for i, value in enumerate(values))
 
 
-def _example(columns: Sequence[TableColumn], doubtful: Sequence[int]) -> str:
-    """Two columns that may be meant, as --columns takes them."""
-    left = [i for i, column in enumerate(columns) if i not in doubtful and column.kind] or list(range(len(columns)))
-    pair = (left + [i for i in range(len(columns)) if i not in left])[:2]
+def example_columns(columns: Sequence[TableColumn], doubtful: Sequence[int] = ()) -> str:
+    """Two columns that may be meant, as --columns takes them: those whose names are alike, else those of one kind that
+    share most values. doubtful : places of columns that are no ends."""
+    fit = [i for i, column in enumerate(columns) if i not in doubtful and column.kind]
+    fit += [] if len(fit) > 1 else [i for i in range(len(columns)) if i not in fit]
+    pairs = alike_pairs([column.name for column in columns]) or [
+        pair for pair in combinations(fit, 2) if columns[pair[0]].kind == columns[pair[1]].kind] or [(fit[0], fit[1])]
+    pair = max(pairs, key=lambda places: len(set(columns[places[0]].values) & set(columns[places[1]].values)))
     names = [columns[i].name.strip() for i in pair]
     plain = all(names) and not any(mark in name for name in names for mark in ", ") and names[0] != names[-1]
     return ",".join(names if plain else [str(i + 1) for i in pair])

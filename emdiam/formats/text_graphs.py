@@ -14,9 +14,9 @@ from decimal import Decimal
 from typing import Any
 
 from .digits import float_or_decimal
+from .tables import certain_pair, weak_pair
 from .whole import WholeGraph, unique
 
-_ENDS = (("source", "target"), ("from", "to"), ("src", "dst"))
 _NAMES = ("id", "key")
 _CYTOSCAPE = "a graph of Cytoscape"
 _SHAPES = ("write nodes with an id, and links or edges with source and target, as networkx.node_link_data does, or a"
@@ -46,6 +46,7 @@ def graph_of_json(text: str, attribute: str | None) -> WholeGraph:
     """
     value = _parsed(text)
     if isinstance(value, list):
+        _refuse_rows(value)
         edges = [_edge(entry, attribute) for entry in value]
         return WholeGraph(unique(end for edge in edges for end in edge[:2]), edges, True)
     if not isinstance(value, dict):
@@ -53,14 +54,36 @@ def graph_of_json(text: str, attribute: str | None) -> WholeGraph:
     return _of_object(_graph_in(value), attribute)
 
 
+def _refuse_rows(value: list[Any]) -> None:
+    """Raise JsonError for lists that may be the rows of a matrix, or the neighbours of vertices 0, 1 and so on."""
+    n = len(value)
+    if n < 3 or not all(isinstance(row, list) and all(map(_is_whole, row)) for row in value):
+        return
+    bits = all(len(row) == n and set(row) <= {0, 1} for row in value)
+    lists = all(0 <= other < n and other != vertex and vertex in value[other]
+                for vertex, row in enumerate(value) for other in row)
+    if bits or (lists and {frozenset(row) for row in value if len(row) == len(("src", "dst"))} != {
+            frozenset((vertex, other)) for vertex, row in enumerate(value) for other in row}):
+        raise JsonError("the lists may be edges, or the rows of a matrix or of neighbours", "write nodes and links, or"
+                        " the graph as an edge list")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose names differ. Raises JsonError for one that says something twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise JsonError("an object has a name twice", "write each once")
+    return found
+
+
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text, parse_float=float_or_decimal)
+        return json.loads(text, parse_float=float_or_decimal, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         lines = [line for line in text.splitlines() if line.strip()]
         if len(lines) < 2 or not error.msg.startswith("Extra data"):
             raise
-        return [json.loads(line, parse_float=float_or_decimal) for line in lines]
+        return [json.loads(line, parse_float=float_or_decimal, object_pairs_hook=_once) for line in lines]
 
 
 def _graph_in(value: dict[str, Any]) -> dict[str, Any]:
@@ -76,9 +99,11 @@ def _of_object(value: dict[str, Any], attribute: str | None) -> WholeGraph:
     listed = value.get("links", value.get("edges"))
     if "adjacency" in value and listed is None:
         return _of_adjacency(value, attribute)
-    if not isinstance(listed, list):
-        raise JsonError("the JSON document has no list of links or edges", _SHAPES)
     nodes = value.get("nodes", [])
+    if not isinstance(listed, list) or not isinstance(nodes, list | dict):
+        raise JsonError("the JSON document has no list of links or edges, or of nodes", _SHAPES)
+    if "links" in value and "edges" in value:
+        raise JsonError("the JSON document has links, and edges too", "keep one of the lists")
     names = list(nodes) if isinstance(nodes, dict) else [_node(entry) for entry in nodes]
     edges = [_edge(entry, attribute) for entry in listed]
     ends = unique(end for edge in edges for end in edge[:2])
@@ -92,9 +117,11 @@ def _of_object(value: dict[str, Any], attribute: str | None) -> WholeGraph:
     elif value.get(_CYTOSCAPE) and all(isinstance(name, str) for name in names):  # whose ids are texts
         edges = [(str(src), str(dst), data) for src, dst, data in edges]
         ends = list(map(str, ends))
-    elif names and all(isinstance(name, str) for name in names) and ends and all(map(_is_whole, ends)):
-        raise JsonError("nodes are called by texts, but the ends of edges are numbers",
-                        "write the ids of nodes as the ends of edges")
+    known, all_ids = set(names), {*names, *ends}
+    if len(known) < len(names) or len(set(map(str, all_ids))) < len(all_ids) or (
+            ends and known and known.isdisjoint(ends)):
+        what = "two nodes have the same id" if len(known) < len(names) else "the ends of edges are not the ids of nodes"
+        raise JsonError(what, "write the ids of nodes as the ends of edges")
     directed = value.get("directed")
     return WholeGraph(unique([*names, *ends]), edges, directed is not False and directed != 0)
 
@@ -140,9 +167,10 @@ def _edge(entry: Any, attribute: str | None) -> tuple[Any, Any, Any]:
     """Ends and weight of an edge, or its ends and attributes."""
     entry = _inner(entry)
     if isinstance(entry, dict):
-        ends = next((pair for pair in _ENDS if pair[0] in entry and pair[1] in entry), None)
+        names = list(entry)
+        ends = certain_pair(names) or weak_pair(names)
         if ends is not None:
-            return _both(entry[ends[0]], entry[ends[1]], _data(entry, attribute))
+            return _both(entry[names[ends[0]]], entry[names[ends[1]]], _data(entry, attribute))
     elif isinstance(entry, list) and 2 <= len(entry) <= 3:
         return _both(entry[0], entry[1], entry[2:] if attribute is None else entry[2] if len(entry) > 2 else None)
     raise JsonError(f"{str(entry)[:80]!r} is no edge", _SHAPES)
@@ -171,6 +199,9 @@ _PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|(?<![\w.])(?:' + "|"
                      re.DOTALL)
 
 
+_NAMED_END = re.compile(r"\bsubgraph\s+\w+\s*-[->]|-[->]\s*subgraph\s+\w+\s*[^\s\w{]", re.IGNORECASE)
+
+
 class DotError(Exception):
     """What is wrong with a text."""
 
@@ -190,6 +221,8 @@ def graph_of_dot(text: str, attribute: str | None) -> WholeGraph:
         raise DotError(said.getvalue().strip().splitlines()[-1] if said.getvalue().strip() else "it has no graph")
     if len(graphs) != 1:
         raise DotError(f"it has {len(graphs)} graphs, and each needs a file of its own")
+    if _NAMED_END.search(text):
+        raise DotError("an edge ends at a subgraph that stands elsewhere")
     nodes, edges = list[str](), list[tuple[Any, ...]]()
     for source, target, attributes in _edges(graphs[0]):
         data = attributes if attribute is None else _number(attributes.get(attribute))

@@ -13,12 +13,17 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import InputError
 from .base import FileSource
 from .look import HELD, Reading, reading_of
-from .look_shape import COUNTS
+from .look_ends import HEADER_AGAIN, JOINED, MISSING
+from .look_shape import COUNTS, MATRIX
 from .source import EdgeBatch
+
+_MISSING = pa.array(MISSING)
 
 
 class TextSource(FileSource):
@@ -50,6 +55,25 @@ class TextSource(FileSource):
         if reading.header == COUNTS:
             return f"{reading.why}; the counts add no vertices, as the edges do not prove them"
         return reading.why
+
+    def _checked(self, batches: Iterator[EdgeBatch]) -> Iterator[EdgeBatch]:
+        """The pairs of integers as `_counted` has them; those of names, none of which may be a header or a word for a
+        missing id."""
+        reading = self.look()
+        if reading.id_kind == "int":
+            yield from self._counted(batches, reading)
+            return
+        of_columns = bool(reading.names) and reading.format != MATRIX
+        names = [reading.names[place] for place in reading.columns] if of_columns else []
+        for batch in batches:
+            if names and pc.any(pc.and_(pc.equal(batch.src, names[0]), pc.equal(batch.dst, names[1]))).as_py():
+                raise self.error(HEADER_AGAIN, text=" ".join(names), remedy=JOINED)
+            for ids in (batch.src, batch.dst) if self.ids == "auto" else ():
+                missing = ids.filter(pc.is_in(ids, value_set=_MISSING))
+                if len(missing):
+                    raise self.error(f"an id is {missing[0]}, as programs write for a missing one",
+                                     remedy="delete such lines, or say --ids string if a vertex is called so")
+            yield batch
 
     def _counted(self, batches: Iterator[EdgeBatch], reading: Reading) -> Iterator[EdgeBatch]:
         """The pairs without counts in the first line, which are kept if the edges prove them."""

@@ -35,8 +35,8 @@ class _Tags:
     def __init__(self, source: XmlSource, collector: Collector) -> None:
         self._source, self._collector = source, collector
         self._column = None if source.weights is None else source.weights.column
-        self._depth = self._graphs = 0
-        self._arcs = False
+        self._graphs = 0
+        self._arcs = list[bool]()  # of the graphs that are open
         self._keys, self._names = set[str](), list[str]()
         self._default: str | None = None
         self._edge: tuple[str | None, str | None, bool] | None = None
@@ -52,16 +52,15 @@ class _Tags:
 
     def open_graph(self, arcs: bool) -> None:
         """The tag of a graph; one beside another is refused, one inside another is a part of it."""
-        if not self._depth:
+        if not self._arcs:
             self._graphs += 1
             if self._graphs > 1:
                 raise self._source.error("the document has several graphs", remedy="give each a file of its own")
-        self._depth += 1
-        self._arcs = arcs
+        self._arcs.append(arcs)
 
     def close_graph(self) -> None:
         """Its end."""
-        self._depth -= 1
+        self._arcs.pop()
 
     def open_edge(self, src: str | None, dst: str | None, directed: bool, weight: str | None) -> None:
         """The tag of an edge."""
@@ -107,16 +106,19 @@ class _GraphmlTags(_Tags):
             self._collector.vertex(values.get("id"))
         elif tag == "edge":
             self.open_edge(values.get("source"), values.get("target"),
-                           values.get("directed", "true" if self._arcs else "false") == "true", None)
+                           values.get("directed", "true" if self._arcs[-1] else "false") in ("true", "1"), None)
         elif tag == "hyperedge":
             raise self._source.error("the document has hyperedges, which join any number of vertices",
                                      remedy="replace them by edges")
-        elif tag == "key" and values.get("for") in ("edge", "all"):
+        elif tag == "key" and values.get("for", "all") in ("edge", "all"):
             name = values.get("attr.name", values.get("id", ""))
             self._names.append(name)
             if self._is_weight(name):
                 self._key = values.get("id", "")
                 self._keys.add(self._key)
+                if len(self._keys) > 1 and self._column is not None:
+                    raise self._source.error(f"its edges have several attributes of weights ({', '.join(self._names)})",
+                                             remedy=f"name one, as in --weights={name}")
         elif (tag == "data" and self._edge is not None and values.get("key") in self._keys) or (
                 tag == "default" and self._key is not None):
             self._text = []
@@ -151,7 +153,7 @@ class _GexfTags(_Tags):
             if self._column and self._is_weight(values.get("title")):
                 self._keys.add(values.get("id", ""))
         elif tag == "edge":
-            kind = values.get("type", "directed" if self._arcs else "undirected")
+            kind = values.get("type", "directed" if self._arcs[-1] else "undirected")
             own = values.get("weight")
             if self._column:
                 own = own if self._column == _GEXF_WEIGHT else None

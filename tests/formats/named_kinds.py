@@ -74,6 +74,34 @@ _TEXTS = {
     "DIMACS max": Kind(".max", "c by hand\np max 3 2\nn 1 s\nn 3 t\na 1 2 5\na 2 3 7\n", _THREE),
     "PACE tw": Kind(".gr", "c by hand\np tw 3 2\n1 2\n2 3\n", _THREE),
     "PACE ds": Kind(".gr", "p ds 3 2\n1 2\n2 3\n", _THREE),
+    "DL, quoted labels": Kind(".dl", 'dl n=3 format=edgelist1\nlabels embedded\ndata:\n"New York" Bonn\nBonn Reno\n',
+                              _THREE),
+    "Pajek, a matrix cut short": Kind(".net", "*Vertices 3\n*Matrix\n0 1 0\n1 0 2\n", None),
+    "GraphML, a graph in a node": Kind(".graphml", '<graphml><graph edgedefault="undirected"><node id="p"><graph'
+                                       ' edgedefault="directed"><node id="q"/><node id="r"/><edge source="q"'
+                                       ' target="r"/></graph></node><edge source="p" target="q"/></graph></graphml>',
+                                       _THREE),
+    "DOT, a subgraph by its name": Kind(".dot", "digraph { subgraph s { p; q } subgraph s -> r }", None),
+    "two triples on a line": Kind(".nt", "<p> <is> <q> . <q> <is> <r> .\n", None),
+    "JSON, texts for numbers": Kind(".json", '{"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": "1", "target":'
+                                    ' "2"}]}', None),
+    "JSON, places and ids": Kind(".json", '{"nodes": [{"id": 10}, {"id": 20}], "links": [{"source": 0, "target": 1}]}',
+                                 None),
+    "JSON, a node twice": Kind(".json", '{"nodes": [{"id": "p"}, {"id": "p"}], "links": []}', None),
+    "JSON, the number of nodes": Kind(".json", '{"nodes": 3, "edges": [[0, 1], [1, 2]]}', None),
+    "JSON, links and edges": Kind(".json", '{"links": [["p", "q"]], "edges": [["q", "r"]]}', None),
+    "JSON, a name twice": Kind(".json", '{"edges": [[1, 2]], "edges": [[2, 3]]}', None),
+    "JSON, a matrix": Kind(".json", "[[0, 1, 0], [1, 0, 1], [0, 1, 0]]", None),
+    "JSON, lists of neighbours": Kind(".json", "[[1, 3], [0, 2], [1, 3], [0, 2]]", None),
+    "JSON, a triangle": Kind(".json", "[[1, 2], [0, 2], [0, 1]]", Facts(3, 3, 1)),
+    "JSON, u and v": Kind(".json", '{"u": 1, "v": 2}\n{"u": 2, "v": 3}\n', _THREE),
+    "a message of a server": Kind(".txt", "404: Not Found", None),
+    "another message of a server": Kind(".csv", "Access Denied\n", None),
+    "a pointer of git-annex": Kind(".csv", "/annex/objects/SHA256E-s123--abc.csv\n", None),
+    "GFA": Kind(".gfa", "H\tVN:Z:1.0\nS\t1\tACGT\nL\t1\t+\t2\t+\t0M\n", None),
+    "VNA": Kind(".vna", "*Node data\nID name\n1 Ann\n*Tie data\nfrom to\n1 2\n", None),
+    "PlantUML": Kind(".puml", "@startuml\nA -> B\nB -> C\n@enduml\n", None),
+    "Turtle of SPARQL": Kind(".ttl", "PREFIX e: <http://e/>\ne:p e:is e:q .\n", None),
     "METIS, weights of both": Kind(".graph", "% c\n3 2 011 2\n1 2 2 5\n3 4 1 5 3 6\n5 6 2 6\n", _THREE),
 }
 
@@ -137,11 +165,21 @@ _BINARY = {
     "npy, pairs": Kind(".npy", _bytes(lambda out: np.save(out, np.array(_IDS))), _THREE, refusable=True),
     "npy, three pairs": Kind(".npy", _bytes(lambda out: np.save(out, np.array([*_IDS, [6, 7]]))), _FOUR),
     "npz, edge_index": Kind(".npz", _bytes(lambda out: np.savez(out, edge_index=np.array([*_IDS, [6, 7]]).T)), _FOUR),
+    "npy, narrow floats": Kind(".npy", _bytes(lambda out: np.save(out, np.array(
+        [[16777217, 2], [2, 3], [3, 4]], np.float32))), None),
+    "npy, two arrays": Kind(".npy", _bytes(lambda out: (np.save(out, np.array([*_IDS, [6, 7]])), np.save(out, _BOTH))),
+                            None),
+    "npz, coordinates and shape": Kind(".npz", _bytes(lambda out: np.savez(
+        out, row=[0, 1], col=[1, 2], data=[1, 1], shape=[4, 4])), Facts(4, 2, 2)),
+    "npz, rows without a format": Kind(".npz", _bytes(lambda out: np.savez(
+        out, indptr=[0, 1, 2, 3], indices=[1, 2, 0, 1])), None),
     "npz of scipy": Kind(".npz", _bytes(lambda out: sparse.save_npz(out, _CHAIN.tocsr())), _FOUR),
     "MATLAB": Kind(".mat", _bytes(lambda out: scipy.io.savemat(out, {"A": _CHAIN.tocsc()})), _FOUR),
     "Parquet, floats": Kind(".parquet", _table(source=[4.0, 5.0], target=[5.0, 6.0]), _THREE),
     "Parquet, decimals": Kind(".parquet", _table(source=pa.array([4, 5]).cast(pa.decimal128(20, 0)),
                                                  target=pa.array([5, 6]).cast(pa.decimal128(20, 0))), _THREE),
+    "Parquet, people and films": Kind(".parquet", _table(userId=[1, 1, 2], movieId=[1, 3, 3]), Facts(4, 3, 3),
+                                      refusable=True),
     "Parquet, zeros": Kind(".parquet", _table(src=["04", "4"], dst=["4", "6"]), _THREE),
     "Parquet, 64 bits": Kind(".parquet", _table(src=pa.array([2**63 + 5, 7], pa.uint64()), dst=pa.array(
         [7, 2**64 - 1], pa.uint64())), _THREE),

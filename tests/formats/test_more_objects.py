@@ -54,6 +54,7 @@ KINDS: dict[str, Callable[[], Any]] = {
     "view of arcs": lambda: nx.DiGraph(PATH).edges,
     "record batches": TABLE.to_reader,
     "stream": Stream,
+    "sources in an index": lambda: pd.DataFrame({"source": SRC, "target": DST, "w": SRC}).set_index("source"),
     "levels of an index": lambda: pd.DataFrame(
         {"x": [1.5] * 4}, index=pd.MultiIndex.from_arrays([SRC, DST, [0] * 4], names=["u", "v", "key"])
     ),
@@ -111,6 +112,14 @@ def decimals(*texts: str) -> pa.Array:
         (np.full((4, 4), np.nan), "not finite"),
         ({"src": [1], "dst": [2]}, "columns"),
         ({"a": "bc"}, "no list"),
+        ({"0": [1], "1": [0, 2], "2": [1]}, "as JSON makes texts of numbers"),
+        (((0, 1), (2, 3)), "may be edges, or sources and targets"),
+        (np.ma.masked_array([[0, 1], [1, 2], [2, 3]], mask=[[0, 0], [0, 1], [0, 0]]), "masked"),
+        ((np.ma.masked_array([0, 1], mask=[0, 1]), np.array([1, 2])), "masked"),
+        (np.array([[16777217, 1], [2, 3], [3, 4]], np.float32), r"beyond 2\^24"),
+        (np.array([[2049, 1], [2, 3], [3, 4]], np.float16), r"beyond 2\^11"),
+        (enumerate([(0, 1), (1, 2)]), "no ids"),
+        (pd.DataFrame({"userId": [1, 2], "movieId": [1, 3]}), "of two kinds"),
         (pd.DataFrame({"source": [1.0, np.nan], "target": [2.0, 3.0]}), "row 2"),
         (pd.DataFrame({"source": [1.0, 2.5], "target": [2.0, 3.0]}), "no whole number in row 2"),
         (np.array([[0.5, 1], [2, 3], [4, 5], [5, 6]]), "no whole number"),
