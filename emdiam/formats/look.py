@@ -214,15 +214,7 @@ def rewritten(text: str, mark: str) -> str:
 def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wishes) -> Reading:
     found = _shape(base, sample, fields, name, wishes)
     if found in (shape.ADJLIST, shape.SIF) and wishes.format is None:
-        refuse_marks(fields.records, name)
-    if found == shape.ADJLIST and wishes.format is None:
-        if _kind_of([row[0] for row in fields.records]) == _STRING:
-            refuse_odd_first(fields.records, name)
-            if base.separator == " ":
-                refuse_fixed_width(sample.texts, name)
-        elif not all(is_id_number(field) for row in fields.records for field in row if field):
-            raise InputError("lists of neighbours have marks that are part of their ids", path=name,
-                             text=" ".join(fields.records[0][:9]), remedy="separate ids by blanks alone")
+        _refuse_odd_lists(base, sample, fields, found, name)
     if found:
         return _of_shape(base, fields, found, wishes)
     kind, n_lines = _header(base, fields, name, wishes)
@@ -243,14 +235,7 @@ def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wi
         base = replace(base, counts=tuple(map(value_of, numbers)) if all(map(is_integer, numbers)) else ())
     base = replace(base, columns=_columns(base, sample, rest, name, wishes))
     base = replace(base, id_kind=_id_kind(base, rest, name, wishes))
-    ends = [[row[i] for i in base.columns if i < len(row)] for row in rest]
-    if (wishes.format is None and wishes.columns is None and named_pair(base.names) is None
-            and (base.header == NAMES or base.width > 2)):
-        refuse_bits(ends if base.header == NAMES else rest, name)
-    if wishes.ids == "auto":
-        refuse_lists(rest, name)
-    if base.id_kind == _STRING:
-        _refuse_odd_ids(base, sample, ends, name, wishes)
+    _refuse_odd_ids(base, sample, rest, name, wishes)
     base = replace(base, format=_reader(base, fields, wishes))
     if base.format == CSV and sample.later:  # whose reader knows no comments
         raise InputError("a line between the records may be a comment, or a record of an id that begins so", path=name,
@@ -262,6 +247,20 @@ def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wi
         base = replace(base, header=HELD)
     weights = wishes.weights and weights_of(base.names, rest, base.columns, wishes.weights, name)
     return replace(base, why=_why(base, fields, rest) + (f"; {weights}" if weights else ""))
+
+
+def _refuse_odd_lists(base: Reading, sample: Sample, fields: Fields, found: str, name: str) -> None:
+    """Raise InputError where lists of neighbours, or relations, may be something else."""
+    refuse_marks(fields.records, name)
+    if found == shape.SIF:
+        return
+    if _kind_of([row[0] for row in fields.records]) == _STRING:
+        refuse_odd_first(fields.records, name)
+        if base.separator == " ":
+            refuse_fixed_width(sample.texts, name)
+    elif not all(is_id_number(field) for row in fields.records for field in row if field):
+        raise InputError("lists of neighbours have marks that are part of their ids", path=name,
+                         text=" ".join(fields.records[0][:9]), remedy="separate ids by blanks alone")
 
 
 def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wishes) -> str:
@@ -399,9 +398,16 @@ def _columns(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name:
     return found
 
 
-def _refuse_odd_ids(base: Reading, sample: Sample, ends: Sequence[Sequence[str]], name: str, wishes: Wishes) -> None:
-    """Raise InputError where ids that no wish makes names are words, marks or comments by chance."""
-    if wishes.ids != "auto" or not all(ends):
+def _refuse_odd_ids(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> None:
+    """Raise InputError where ids are values, lists, or, if no wish makes them names, marks or comments by chance."""
+    ends = [[row[i] for i in base.columns if i < len(row)] for row in rest]
+    if (wishes.format is None and wishes.columns is None and named_pair(base.names) is None
+            and (base.header == NAMES or base.width > 2)):
+        refuse_bits(ends if base.header == NAMES else rest, name)
+    if wishes.ids != "auto":
+        return
+    refuse_lists(rest, name)
+    if base.id_kind != _STRING or not all(ends):
         return
     refuse_comments(ends, (*sample.comments, *sample.later), base.width, name)
     if base.header == NONE and wishes.header == "auto":
