@@ -282,7 +282,7 @@ def plan(store: Any, **more: Any) -> list[Planned]:
     Returns
     -------
     list of Planned
-        One for each method, or for `method` alone; `refused` has the reason where memory is too small.
+        One for each method, or for `method` alone; `refused` has the reason if memory is too small.
     """
     (method, probe), ends = chosen("plan", more, "method", "probe"), columns_of(more)
     weights, directed, device = _weights(more), bool(more.pop("directed", False)), more.get("device")
@@ -309,7 +309,7 @@ def tradeoff(store: Store | str | Path, out: str | Path, **options: Any) -> Trad
     Returns
     -------
     Tradeoff
-        `rows`, one a run, to_pandas() and plot().
+        `rows`, one per run, to_pandas() and plot().
     """
     check_keywords("tradeoff", options)
     grid = import_module(".report.tradeoff", __package__)  # above this module: its runs are commands

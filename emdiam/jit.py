@@ -237,7 +237,7 @@ def _inside(function: Any) -> list[Any]:
             for value in cells]
 
 
-# -- where compiled kernels are kept --------------------------------------------------------------
+# -- the folder of compiled kernels ----------------------------------------------------------------
 @cache
 def cache_folder() -> Path | None:
     """The folder of compiled kernels; None if it cannot be written, or if other users may write there, whose code this
@@ -292,7 +292,7 @@ def _compilers() -> list[Path]:
     return [Path(__file__).with_name(name) for name in names]
 
 
-# -- how long it takes -----------------------------------------------------------------------------
+# -- time of compiling -----------------------------------------------------------------------------
 class _Spent:
     """Figures of this process for kernels, all under the lock. preparing : wall seconds for compiling and loading.
     kernels : number compiled. expected : number to compile; pace : seconds for one of them; None if unknown. used :

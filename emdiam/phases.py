@@ -144,7 +144,7 @@ class Pace:
                 self._samples.popleft()
 
     def rate(self, now: float) -> float | None:
-        """Units a second since the beginning; None if too little time has passed."""
+        """Units per second since the beginning; None if too little time has passed."""
         return self._since(self._first, now)
 
     def left_text(self, now: float) -> str:
@@ -199,7 +199,7 @@ class ShownPhase:
         return self.last.amount()
 
     def rate(self, now: float) -> float | None:
-        """Units a second since the phase began; None if too little time has passed."""
+        """Units per second since the phase began; None if too little time has passed."""
         return None if self.last.done is None or self._whole is None else self._whole.rate(now)
 
     def pace(self, now: float) -> str:

@@ -57,7 +57,7 @@ def draw_bounds(history: Sequence[tuple[float, Any, Any]], estimate: Any = None,
 
 
 def draw_prices(rows: Sequence[Mapping[str, Any]], diameter: Any = None, axes: Any = None) -> Any:
-    """Estimates over the seconds of runs, a colour a method, with a line from each lower to each upper bound; returns
+    """Estimates over the seconds of runs, a colour per method, with a line from each lower to each upper bound; returns
     the axes. rows : with method, seconds, estimate, lower and upper. diameter : height of an additional line, or
     None."""
     axes = axes_for(axes)

@@ -153,7 +153,7 @@ class BoundsSeen:
 
 
 class Allowance:
-    """A rate limit: `at_once` actions immediately, then `rate` a second.
+    """A rate limit: `at_once` actions immediately, then `rate` per second.
 
     clock : returns seconds; tests replace it.
     """

@@ -15,7 +15,7 @@ other sinks are within L anyway. The same holds for sinks. L is proved when no s
 L apart.
 
 Eccentricities: see methods/directed/eccentricities.py for the reasons of the bounds, which must meet at every vertex.
-Bytes: the rows in RAM, twice; an arc 12 while they are reversed; a vertex 96, and 16 for each vertex of `pairs`.
+Bytes: the rows in RAM, twice; 12 per arc while they are reversed; 96 per vertex, and 16 more for each one in `pairs`.
 """
 
 from __future__ import annotations

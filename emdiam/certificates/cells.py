@@ -6,7 +6,7 @@ numbers of vertices, so that it is the same for every order of a store. A source
 with the largest product of its spread of distances and its number of vertices is halved at the middle of the spread,
 until there are CELLS_A_SOURCE cells for each source so far. So additional sources only divide existing cells.
 
-Bytes a vertex: the id dtype, and the current column. Work of a source: n, and n for each time that a vertex is moved.
+Bytes per vertex: the id dtype, and the current column. Work of a source: n, and n for each time that a vertex is moved.
 """
 
 from __future__ import annotations

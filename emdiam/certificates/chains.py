@@ -7,8 +7,8 @@ path over q. So a table with the farthest v over either end, indexed by this i, 
 one pass. For two inner vertices, the chain and a shortest path between its ends form a closed walk of L + d(p, q)
 edges, and no other path is shorter. In a component that is a cycle one source is both ends.
 
-Passes over the edges: one for the neighbours of vertices of degree 2, and one a group of ends for their labels, besides
-the traversals that propose these. Bytes a vertex: two ids and 32.
+Passes over the edges: one for the neighbours of vertices of degree 2, and one per group of ends for their labels,
+besides the traversals that propose these. Bytes per vertex: two ids and 32.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Connected components: union-find over all arcs, in one pass.
 
-Bytes a vertex: twice the id dtype; at the end once that, and the smallest dtype for the number of mentioned components.
+Bytes per vertex: twice the id dtype; at the end once that, and the smallest dtype for the number of mentioned
+components.
 
 Also components without a source: they have few vertices, so all their distances are computed. Each round collects arcs
 of such components in one pass over the edges, as far as memory allows. Bytes: 24 for a vertex of these components, 16

@@ -1,9 +1,9 @@
 """The contents of certificates, as data: the parts of each kind, their fields, and the check of each value.
 
 A certificate is a sealed document (sealed.py) about one graph, in any store: the digest of the graph, the claims, and
-their proof, in the user's ids, some bytes a source. Lengths along weights are those that users see, in the kind of the
-weights; or whole numbers of a unit that the certificate names: 10^-k for weights with k decimals, and 2^e for floats,
-each of which is first rounded down to a multiple of it.
+their proof, in the user's ids, a few bytes per source. Lengths along weights are those that users see, in the kind of
+the weights; or whole numbers of a unit that the certificate names: 10^-k for weights with k decimals, and 2^e for
+floats, each of which is first rounded down to a multiple of it.
 
 Diameter: for every component that could have the longest distance, its pivots, sources and witness.
 

@@ -1,10 +1,10 @@
 """Verification of all eccentricities: the graph, components without a source, bounds from sources, leaves, pairs.
 
-Passes over the edges: one for digest and components, those of components.py, one a group of at most 64 sources besides
-the traversals that propose their distances, one for leaves. If bounds leave vertices open, one pass finds the parts
-into which the sources cut the graph; then all sources of these components are proposed and checked a second time, for
-pairs (pairs.py). Bytes a vertex: twice the id dtype, then the number of the component and two bounds besides the bytes
-in plan.py.
+Passes over the edges: one for digest and components, those of components.py, one per group of at most 64 sources
+besides the traversals that propose their distances, one for leaves. If bounds leave vertices open, one pass finds the
+parts into which the sources cut the graph; then all sources of these components are proposed and checked a second time,
+for pairs (pairs.py). Bytes per vertex: twice the id dtype, then the number of the component and two bounds besides the
+bytes in plan.py.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class _Proof:
                 + n * (3 * number + 1) + scan_bytes(self._store, self._budget.threads))
 
     def _pair_bytes(self, n_columns: int) -> int:
-        """Bytes a vertex: all distances in two orders, two bounds and the part."""
+        """Bytes per vertex: all distances in two orders, two bounds and the part."""
         return 2 * n_columns * self._dtype.itemsize + 9 + self._store.id_dtype.itemsize
 
     def _look_at_sizes(self, parent: np.ndarray, sizes: np.ndarray, largest: int) -> None:

@@ -6,14 +6,14 @@ edges from v to p: d(v, p) <= label(v) on C, and ecc(p) is at most the largest l
 have labels that differ by more than 1 (the column is *level*), then label(v) <= d(v, p), and the labels are the
 distances.
 
-Bytes a vertex: the labels, one item a column. Work: arcs of a row are examined for a column until the parent is found;
-for a level column, all arcs.
+Bytes per vertex: the labels, one item per column. Work: arcs of a row are examined for a column until the parent is
+found; for a level column, all arcs.
 
 A DistanceGroup contains columns that are all distances, checked in one pass too. The labels of a column are the
 distances from its vertex p if only p has label 0 and, in the component of p, the smallest label of a vertex's
 neighbours is smaller than its own by exactly 1, and none is larger by more than 1: the first rule gives a walk of
-label(v) edges to p, the second excludes a shorter one. Bytes a vertex: the labels. Work: every arc of these components
-for every column.
+label(v) edges to p, the second excludes a shorter one. Bytes per vertex: the labels. Work: every arc of these
+components for every column.
 """
 
 from __future__ import annotations

@@ -6,11 +6,11 @@ value of the mean; and to at most |A| |B| min_s (a_s + b_s). This holds for any 
 edges are at least 2 apart. In a component of k vertices without a source all distances sum up to at most those of a
 path, (k^3 - k) / 6. Means are multiples of 2^-q, rounded down, and the bounds allow for that.
 
-Passes over the edges: one for digest and components, one a group of at most 64 sources. Each source is traversed for
-the cells, which need no proof, and again for its labels, which are proved to be distances. Bytes a vertex: twice the id
-dtype, then one, a column, and the bytes in plan.py. Work: the square of the number of cells for each source. Source of
-the bounds of one pair: Potamias, Bonchi, Castillo, Gionis, CIKM 2009 (Fast shortest path distance estimation in large
-networks), section 3.
+Passes over the edges: one for digest and components, one per group of at most 64 sources. Each source is traversed for
+the cells, which need no proof, and again for its labels, which are proved to be distances. Bytes per vertex: twice the
+id dtype, then one, a column, and the bytes in plan.py. Work: the square of the number of cells for each source. Source
+of the bounds of one pair: Potamias, Bonchi, Castillo, Gionis, CIKM 2009 (Fast shortest path distance estimation in
+large networks), section 3.
 """
 
 from __future__ import annotations

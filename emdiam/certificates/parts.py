@@ -1,7 +1,7 @@
 """The components of a certificate, found in a store: the claims about each, with vertices for ids.
 
 One pass over the edges computes the digest of the graph and the components; all claims that can be refused without a
-traversal are refused here. Bytes a vertex: the id dtype and 8 for the hashes of mapped ids, then twice the id dtype.
+traversal are refused here. Bytes per vertex: the id dtype and 8 for the hashes of mapped ids, then twice the id dtype.
 Ids of the user are found with one pass over the hashes of all ids, which the digest needs anyway, and a comparison of
 the ids themselves.
 """

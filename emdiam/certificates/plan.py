@@ -81,8 +81,8 @@ def check_graph_room(store: Store, item_bytes: int, budget: ProofBudget) -> None
 def plan_groups(
     store: Store, n_columns: int, item_bytes: int, budget: ProofBudget, reserve_bytes: int = 0
 ) -> GroupPlan:
-    """The feasible way with the fewest passes over the edges a column, with the array of every vertex's part in memory
-    too. reserve_bytes : kept free for later needs while the labels exist, if one column still fits. Raises
+    """The feasible way with the fewest passes over the edges per column, with the array of every vertex's part in
+    memory too. reserve_bytes : kept free for later needs while the labels exist, if one column still fits. Raises
     BudgetError."""
     memory_bytes, threads = budget.memory_bytes, budget.threads
     if memory_bytes - reserve_bytes >= least_bytes(store, item_bytes, budget):
@@ -126,7 +126,7 @@ def _label_bytes(columns: int, n: int, item_bytes: int, batched: bool) -> int:
 
 
 def engine_needs(store: Store, item_bytes: int, threads: int) -> Needs:
-    """Memory needs of the engine, with a column of labels of item_bytes a vertex, which it receives."""
+    """Memory needs of the engine, with a column of labels of item_bytes per vertex, which it receives."""
     state = _state(store, threads) + _label_bytes(1, store.n_vertices, item_bytes, batched=False)
     return Needs("labels", (Phase("labels", state / max(1, store.n_vertices), state),))
 

@@ -1,7 +1,7 @@
 """One verification: the graph, the claims, the labels in groups, and the remaining pairs.
 
-Passes over the edges: one for digest and components, one a group of at most 64 label columns, besides the traversals
-that propose them. Bytes a vertex: see parts.py, plan.py; pairs take the bytes in pairs.py for each unsettled vertex.
+Passes over the edges: one for digest and components, one per group of at most 64 label columns, besides the traversals
+that propose them. Bytes per vertex: see parts.py, plan.py; pairs take the bytes in pairs.py for each unsettled vertex.
 """
 
 from __future__ import annotations

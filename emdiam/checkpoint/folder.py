@@ -141,7 +141,7 @@ class Folder:
             self.close()
             raise
 
-    # -- whose it is ----------------------------------------------------------------------------
+    # -- ownership ------------------------------------------------------------------------------
     def _read_manifest(self) -> None:
         """Read an existing manifest, which must be of this run."""
         file = self.path / MANIFEST

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..store.arc_runs import arc_runs, run_ids, run_weights
 from ..store.store import Store
 
-# Bytes an arc in the merge: rows, ids and weights as read, as keys, and merged.
+# Bytes per arc in the merge: rows, ids and weights as read, as keys, and merged.
 ARC_BYTES = 160
 _KEY_BITS = 63
 

@@ -46,7 +46,7 @@ __all__ = ["ConvertOptions", "ConvertReport", "check_outputs", "convert", "graph
 if TYPE_CHECKING:
     from .strings import StoredBatches
 
-# Bytes a vertex of row offsets and bitmaps in every run, whatever it traverses (memory.md).
+# Bytes per vertex of row offsets and bitmaps in every run, whatever it traverses (memory.md).
 LEAST_VERTEX_BYTES = 2
 # Largest ratio of a text to its gzip file, which is above that of its pairs.
 _MOST_EXPANSION = 1032

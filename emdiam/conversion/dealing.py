@@ -10,8 +10,8 @@ DealPlan.
 
 A range of new numbers has so few arcs that its rows are put in order in memory. Ranges are cut by the degrees of rows
 under their new numbers: these are counted in bins of equal width, and if a single bin has too many arcs, separately for
-each number in it. Passes: one over `indptr`, a second if such bins exist. RAM: 8 bytes a bin, at most 2^16 of them, and
-8 bytes for each number in a bin that has too many arcs.
+each number in it. Passes: one over `indptr`, a second if such bins exist. RAM: 8 bytes per bin, at most 2^16 of them,
+and 8 bytes for each number in a bin that has too many arcs.
 """
 
 from __future__ import annotations
@@ -350,7 +350,7 @@ class Dealer:
                 _sort_row(ids[starts[row] : starts[row + 1]], weights[starts[row] : starts[row + 1]])
         return PlacedRows(degrees, ids, None if self._weights is None else weights, high)
 
-    # -- going on ---------------------------------------------------------------------------------
+    # -- resuming ---------------------------------------------------------------------------------
     def state(self) -> State:
         """All runs up to n_chunks, as a state."""
         laid, ranges = self._laid, self._ranges

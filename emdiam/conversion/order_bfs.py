@@ -6,7 +6,7 @@ rank. Then the ends of an edge are in one level or in neighbouring ones, so that
 the level structure of Cuthill and McKee (1969), without their order inside a level, which would need the parents.
 
 One BFS for the component of the graph's hub, union-find for the others, and one spread from all their hubs together.
-Everything else is passes over all vertices in pieces. Bytes a vertex: 12 and a distance column (1 to 4), besides the
+Everything else is passes over all vertices in pieces. Bytes per vertex: 12 and a distance column (1 to 4), besides the
 engine's own state.
 """
 

@@ -4,7 +4,7 @@ Definition: clusters are grown around one vertex in SPACING (methods/approx/clus
 sufficient part of it, is clustered again until few clusters are left; and vertices are sorted by the positions of their
 clusters (methods/approx/cluster_order.py). So vertices that are near in the graph are near in the store, in every
 direction: a BFS from any vertex touches a block about once. Passes: those of growing clusters, and one or two to
-condense. Bytes a vertex: 4 for the labels of clusters, 8 if there are too many clusters for that, and 3.5 for the
+condense. Bytes per vertex: 4 for the labels of clusters, 8 if there are too many clusters for that, and 3.5 for the
 clusters, then 4 for the new numbers. Source: the clusters are those of Mehlhorn and Meyer, External-memory
 breadth-first search with sublinear I/O (2002), by the parallel growing of Meyer (2008); the levels are ours.
 
@@ -16,7 +16,7 @@ number of arcs, parallel ones counted. It is only known after the scan; until th
 arcs kept before it rose are dropped at the end. So the graph does not depend on the order of the rows. If it has
 several components, a second scan adds the arcs between them, from all rows except those of the largest component. So
 the components are those of the whole graph. Passes: one, and a second one over the blocks with rows outside the largest
-component. Rows that are left out are not examined. RAM: 1 byte a cluster, later 9 more, besides the collector. If a
+component. Rows that are left out are not examined. RAM: 1 byte per cluster, later 9 more, besides the collector. If a
 part of 2^-k is left, the sort takes 1 + k / 2 times the wanted memory. Source: adaptive sampling by levels of a hash,
 Wegman; Flajolet, On adaptive sampling (1990).
 """
@@ -207,7 +207,7 @@ def add_opposites(keys, id_bits, weight_bits, both):
 
 SPACING = 64
 _ARC_BYTES = 2 * LEAST_ARC_BYTES
-# Bytes a cluster: masters, radii, sizes, ranks, places; two more levels; distances, and the memory to sort them.
+# Bytes per cluster: masters, radii, sizes, ranks, places; two more levels; distances, and the memory to sort them.
 _CLUSTER_BYTES = 224
 # And after sorting: masters, and the place of each.
 _PLACE_BYTES = 48

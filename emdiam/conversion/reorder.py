@@ -5,10 +5,10 @@
 The array of ids is copied unchanged, in natural order, and natural_id gives the entry of each vertex. Results do not
 depend on the budget, the threads or the chunks. A checkpoint contains the new numbers, the rows dealt from the chunks
 read so far, and the new store so far. RAM: the larger of the memory of the order (orders.py) and of writing: the new
-numbers (4 bytes a vertex, 8 from 2^32 vertices on) besides the dealt rows; a budget that is too small is refused before
-anything is read, with the numbers. I/O of writing: every array of the old store once (natural_id once for each window
-of the new one, `indptr` up to four times), all rows to scratch files and back if they do not fit in RAM, every array of
-the new store.
+numbers (4 bytes per vertex, 8 from 2^32 vertices on) besides the dealt rows; a budget that is too small is refused
+before anything is read, with the numbers. I/O of writing: every array of the old store once (natural_id once for each
+window of the new one, `indptr` up to four times), all rows to scratch files and back if they do not fit in RAM, every
+array of the new store.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Vertex state on disk: an engine for graphs for which even a few bytes a vertex do not fit in memory."""
+"""Vertex state on disk: an engine for graphs for which even a few bytes per vertex do not fit in memory."""

@@ -1,7 +1,7 @@
 """Bounds on all eccentricities in columns on disk: traverse/pivot_bounds.py, page by page.
 
-I/O of a fold: the distances, three columns and the offsets (8 bytes a vertex, unpacked) are read once, for pages with a
-vertex that the traversal reached; the columns are written once where they changed.
+I/O of a fold: the distances, three columns and the offsets (8 bytes per vertex, unpacked) are read once, for pages with
+a vertex that the traversal reached; the columns are written once where they changed.
 """
 
 from __future__ import annotations

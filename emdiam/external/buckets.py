@@ -4,8 +4,8 @@ Pairs are collected in a buffer. If all keys are in one range, the range's resul
 whenever the buffer is full. Otherwise a full buffer is sorted by ranges and written to a scratch file; at the end every
 range receives its pairs, one range after another. Pairs of one range arrive in the order in which they were added.
 
-Bytes: twice the buffer, 8 a range for every time that it was full. I/O: if there are several ranges and more pairs than
-the buffer holds, every pair is written once and read once: 2 (bytes of a key + bytes of a value).
+Bytes: twice the buffer, 8 per range for each time that it was full. I/O: if there are several ranges and more pairs
+than the buffer holds, every pair is written once and read once: 2 (bytes of a key + bytes of a value).
 
 Also here, results for the pairs of a range of vertices: the least value of each, a bitmap, the union of masks.
 """
@@ -77,7 +77,7 @@ class Ranges:
 
 
 def widest(n: int, item_bytes: float, room_bytes: int) -> Ranges:
-    """The fewest ranges for which a range of `item_bytes` a key fits in room_bytes; at least 64 keys in a range."""
+    """The fewest ranges for which a range of `item_bytes` per key fits in room_bytes; at least 64 keys in a range."""
     width = 64
     while width < n and 2 * width * item_bytes <= room_bytes:
         width *= 2

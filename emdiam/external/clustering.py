@@ -4,8 +4,8 @@ A restart is a BFS from all sources at once: correcting upper bounds in any orde
 
 Arcs between clusters are found with labels sent along arcs: every vertex sends its label to its neighbours, and in each
 range of vertices their labels are compared with the received ones. I/O, with m arcs and b the bytes of an id: one pass
-over the arcs; (b + 8) m written and read, if they do not fit the buffer; 16 a vertex for the labels. Bytes: the buffer
-twice; 8 a vertex of a range.
+over the arcs; (b + 8) m written and read, if they do not fit the buffer; 16 per vertex for the labels. Bytes: the
+buffer twice; 8 per vertex of a range.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Columns on disk: see traverse/columns.py. Passes go over pages of entries, a few of them in memory at a time.
 
 A page that was never written has a single value and takes no space on disk, so that making or clearing a column costs
-nothing. Bytes in memory: 9 a page. I/O: a pass reads a page once, and writes it if it changed.
+nothing. Bytes in memory: 9 per page. I/O: a pass reads a page once, and writes it if it changed.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ class DiskColumn(Column):
                 yield ids + first
 
     def open_bitmap(self) -> np.ndarray:
-        """See Column; a bit a vertex, in memory."""
+        """See Column; a bit per vertex, in memory."""
         return np.concatenate([np.empty(0, np.uint64), *(column.open_bitmap() for _, column in self._ram(
             0, self._length))])
 

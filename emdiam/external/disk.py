@@ -15,7 +15,7 @@ from .frontier import DiskFrontier
 from .queues import Space
 from .rows import Rows
 
-# Bytes a vertex of a range while components are computed (components.py).
+# Bytes per vertex of a range while components are computed (components.py).
 SPACE_BYTES = 64
 # range_bytes of a plan, divided by this, is the number of vertices of a frontier in memory.
 IN_MEMORY = 64
@@ -53,7 +53,7 @@ class Disk:
 
     @property
     def space(self) -> Space:
-        """A Space for components, clusters and trees, whose ranges have up to 64 bytes a vertex."""
+        """A Space for components, clusters and trees, whose ranges have up to 64 bytes per vertex."""
         return Space(self.scratch, self.ranges(SPACE_BYTES), self.sizes.buffer_bytes // 8, self.key)
 
     @property
@@ -62,11 +62,11 @@ class Disk:
         return max(self.sizes.thin, self.sizes.range_bytes // IN_MEMORY)
 
     def ranges(self, item_bytes: float) -> Ranges:
-        """Ranges of vertices whose state takes `item_bytes` a vertex."""
+        """Ranges of vertices whose state takes `item_bytes` per vertex."""
         return widest(self.n, item_bytes, self.sizes.range_bytes)
 
     def buckets(self, taker: Taker, item_bytes: float, value: Any = None) -> Buckets:
-        """Buckets for pairs of vertices and values, with a state of `item_bytes` a vertex of a range."""
+        """Buckets for pairs of vertices and values, with a state of `item_bytes` per vertex of a range."""
         return Buckets(self.scratch, self.ranges(item_bytes), taker, self.key, value,
                        buffer_bytes=self.sizes.buffer_bytes)
 

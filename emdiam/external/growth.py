@@ -10,15 +10,15 @@ An arc delivers a word (vertex, owner). Few words are sorted in RAM; many are di
 which folds its words into an array and removes the vertices of the two levels.
 
 I/O: the blocks and offsets of every level, each once (all together at most twice those of all rows that are reached, if
-rows of one level are in blocks of others at most as often as there are levels); 8 bytes an arc written and read for
-levels with more arcs than the room; 8 a vertex for levels with more vertices than that; 16 a vertex written and read
-for labels, and 8 written. Bytes: the room four times; 16 a vertex of a range.
+rows of one level are in blocks of others at most as often as there are levels); 8 bytes per arc written and read for
+levels with more arcs than the room; 8 per vertex for levels with more vertices than that; 16 per vertex written and
+read for labels, and 8 written. Bytes: the room four times; 16 per vertex of a range.
 
 Sources: Munagala and Ranade, I/O-complexity of graph algorithms (1999); Meyer, On trade-offs in external-memory
 diameter-approximation (2008), rounds of cluster growing.
 
-Also labels of clusters on disk: see Labels in engine/interface.py. Passes go over ranges of vertices. I/O: 8 bytes a
-vertex for every verb that reads all labels. Bytes: 8 a vertex of a range; a few words a group, as in the method.
+Also labels of clusters on disk: see Labels in engine/interface.py. Passes go over ranges of vertices. I/O: 8 bytes per
+vertex for every verb that reads all labels. Bytes: 8 per vertex of a range; a few words per group, as in the method.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ Rows wait in a room of fixed size. When it is full they are sorted by range and 
 every range has one stretch in each write. Rows that fit the room never touch the disk. As a range can be read while
 rows are added to others, rows sent from a range to one that is read later (towards smaller vertices, or towards larger
 ones) need no sort (time-forward processing). I/O: every row that does not fit is written once, and read once each time
-that its range is read; a stretch is the room / the number of ranges on average. Bytes: 8 a word of the room, twice, and
-4 a row; 8 a range for each write. Source: Chiang, Goodrich, Grove, Tamassia, Vengroff, Vitter, External-memory graph
-algorithms (1995), time-forward processing; with distribution in place of its priority queue, since there are few
+that its range is read; a stretch is the room / the number of ranges on average. Bytes: 8 per word of the room, twice,
+and 4 per row; 8 per range for each write. Source: Chiang, Goodrich, Grove, Tamassia, Vengroff, Vitter, External-memory
+graph algorithms (1995), time-forward processing; with distribution in place of its priority queue, since there are few
 ranges.
 
 Table holds rows of numbers in scratch: appended, read in pieces, changed in place. Its last rows stay in RAM, so that a

@@ -1,7 +1,7 @@
 """Natural ranks of vertices, read from the store on demand.
 
 I/O: none for a naturally ordered store. Otherwise its ranks are read once, checked, and copied to scratch, with the
-vertices in order of rank too: two ids a vertex written, and 16 bytes written and read to invert them.
+vertices in order of rank too: two ids per vertex written, and 16 bytes written and read to invert them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rows of a graph whose offsets are not in memory: an arena holds chunks of `indptr`, another one blocks of arcs.
 
-Bytes: two arenas, and some words a chunk of both arrays. I/O: the chunk of `indptr` of a requested vertex, unless it is
-in the arena; and once, when a block is first read, the chunks of its rows, which are checked (stream/rows.py).
+Bytes: two arenas, and a few words per chunk of both arrays. I/O: the chunk of `indptr` of a requested vertex, unless it
+is in the arena; and once, when a block is first read, the chunks of its rows, which are checked (stream/rows.py).
 """
 
 from __future__ import annotations

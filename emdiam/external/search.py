@@ -133,7 +133,7 @@ class DiskSearch:
         if self._counting:
             first, counts = int(levels[0]), np.bincount(levels - levels[0])
             end = first + len(counts)
-            if end > len(self._counts):  # there may be one level a vertex, with a call for each
+            if end > len(self._counts):  # there may be one level per vertex, with a call for each
                 self._counts = np.pad(self._counts, (0, max(end, 2 * len(self._counts)) - len(self._counts)))
             self._counts[first:end] += counts
 

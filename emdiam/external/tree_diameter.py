@@ -4,7 +4,7 @@ Every vertex sends its distance and natural rank along its arcs: the least word 
 parent, since no neighbour is nearer. Vertices are numbered by distance, so that branches are folded into parents range
 by range, from the last number to the first, and data sent from a range goes to one that is read later. I/O, with m
 arcs, r reached vertices and b the bytes of an id: one pass over the arcs; (b + 8) m written and read if they do not fit
-the buffer; for r likewise 24 r, the cost of numbering, and at most 16 r. Bytes: the room of queues, five times; 16 a
+the buffer; for r likewise 24 r, the cost of numbering, and at most 16 r. Bytes: the room of queues, five times; 16 per
 vertex of a range. Sources: as traverse/tree_diameter.py; Chiang et al., External-memory graph algorithms (1995), trees
 by time-forward processing.
 
@@ -12,7 +12,7 @@ Numbering gives the vertices of rooted trees numbers so that parents come before
 key with that property. Edges are sorted by depth digit by digit; the position in that order is the number. Then passes
 over ranges of numbers go from children to parents or the other way, and data sent from a range goes to one that is read
 later. I/O for r edges, if they do not fit the room: 24 r written and read for each 8 bits of the largest depth, and 88
-r to number them. Bytes: the room of queues, six times; 16 a vertex of a range.
+r to number them. Bytes: the room of queues, six times; 16 per vertex of a range.
 """
 
 from __future__ import annotations

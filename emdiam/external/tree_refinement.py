@@ -4,8 +4,8 @@ Every vertex whose height fell in the previous iteration sends its height and ra
 arrives at a vertex decides whether its height falls, and which parent it gets. The previous heights are also used to
 number the new trees, parents before children (tree_diameter.py), since every new parent had a smaller height; so
 heights are passed down range by range. I/O of an iteration, with m arcs of vertices that fell and b the bytes of an id:
-b + 8 bytes an arc written and read, if they do not fit the buffer; the cost of numbering n vertices (tree_diameter.py),
-and 80 n. Bytes: the room of queues, six times; 24 a vertex of a range.
+b + 8 bytes per arc written and read, if they do not fit the buffer; the cost of numbering n vertices
+(tree_diameter.py), and 80 n. Bytes: the room of queues, six times; 24 per vertex of a range.
 """
 
 from __future__ import annotations

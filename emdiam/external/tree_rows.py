@@ -1,7 +1,8 @@
 """Rows of a forest in scratch files, with the method of Rows that searches need.
 
-I/O: 8 bytes an arc of the forest written and read to sort them, and an id; 8 bytes a vertex. For a sending vertex its
-row is read, and also the entries up to the next such row, if that is near. Bytes: 16 an arc of a range of vertices.
+I/O: 8 bytes per arc of the forest written and read to sort them, and an id; 8 bytes per vertex. For a sending vertex
+its row is read, and also the entries up to the next such row, if that is near. Bytes: 16 per arc of a range of
+vertices.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class VertexState(ABC):
         self.engine = engine
         self._n_words = (engine.facts.n_vertices + 63) // 64
 
-    # -- what engines differ in -----------------------------------------------------------------
+    # -- differences of engines -----------------------------------------------------------------
     @abstractmethod
     def core(self) -> list[Any]:
         """[bias, thin] of the engine's core (traverse/core.py), on which decisions of later verbs depend."""
@@ -86,7 +86,7 @@ class VertexState(ABC):
         """Context of a verb: at_rest is called with a traversal between its steps, when it can be saved."""
         return nullcontext()
 
-    # -- what is written and taken back ---------------------------------------------------------
+    # -- writing and restoring ------------------------------------------------------------------
     def write_column(self, writer: RecordWriter, name: str, column: Column) -> None:
         """Write all values of a column to the array `name`."""
         writer.add(name, np.empty(0, column.dtype))

@@ -3,7 +3,7 @@
 A run on disk is a sequence of blocks of at most `block_keys` keys. A block holds the differences of neighbouring keys,
 then the numbers that follow the keys, both through blosc (lz4, byte shuffle), and ends with its crc32c. Sorted keys of
 a graph take 2 to 3 bytes in this form, and uncompressed page-cache writes would take more time than the compression.
-The first key and the offset of every block stay in RAM (16 bytes a block), to find a slice of a run without reading.
+The first key and the offset of every block stay in RAM (16 bytes per block), to find a slice of a run without reading.
 
 Entries are keys, each with a following number or without. An array of entries is uint64[k], keys alone, or uint64[2,
 k], keys and a number for each. Bit 0 of a key with a number is reserved: it marks a key that came with several numbers,
@@ -11,7 +11,7 @@ of which the least is kept. Sorting, merging and storing work for both forms; th
 
 The set of ids that occur is a bitmap filled from sorted runs, with the rank of an id among them. If the ids of an input
 fit the bitmap, edges are sorted by raw ids; relabelling by rank preserves every order, so it happens as the merged
-edges stream by. RAM: 1 bit an id up to the largest seen, and 32 bits per 64 ids for the ranks.
+edges stream by. RAM: 1 bit per id up to the largest seen, and 32 bits per 64 ids for the ranks.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def keys_of(entries: Entries) -> Keys:
 
 
 def sort_entries(entries: Entries) -> None:
-    """Sort entries by key, in place; takes 16 bytes an entry more with numbers, else up to 4.
+    """Sort entries by key, in place; takes 16 bytes per entry more with numbers, else up to 4.
 
     Long ascending pieces, such as slices of runs, or rows of a sorted source in both directions, are merged piece by
-    piece (numpy's stable sort): 6 to 23 ns a key, instead of 57 to 77 for a sort that ignores them.
+    piece (numpy's stable sort): 6 to 23 ns per key, instead of 57 to 77 for a sort that ignores them.
     """
     if entries.ndim == 1:
         entries.sort(kind="stable" if _has_long_pieces(entries) else None)
@@ -62,7 +62,7 @@ def sort_entries(entries: Entries) -> None:
 
 def sort_parts(entries: Entries, front: int) -> None:
     """Sort entries, of which the ones before `front` may ascend and the others may not: rows of a sorted source in both
-    directions. Sorting the second part alone and then merging takes 10 ns a key, instead of 18 for one sort."""
+    directions. Sorting the second part alone and then merging takes 10 ns per key, instead of 18 for one sort."""
     parts = (entries[..., :front], entries[..., front:])
     if entries.ndim == 1 and 0 < front < len(entries) and _has_long_pieces(parts[0]):
         for part in parts:

@@ -410,7 +410,7 @@ def merged_from(
     """The distinct keys of all runs from `low` on, in order: pairs of the end of a range of keys (the first key above
     it; None for the last range) and the result of `transform` for its keys.
 
-    transform : called in threads with nonempty entries (keys sorted and distinct), once a range; it may change the
+    transform : called in threads with nonempty entries (keys sorted and distinct), once per range; it may change the
     array but not keep it. Results come in key order, a few ranges ahead; close or exhaust the iterator to join threads.
     """
     if not runs.n_keys:

@@ -1,7 +1,7 @@
 """All arcs of a store once, in storage order: runs of chunks with their rows.
 
 This reads a whole graph without an engine: only `indptr` and `indices`, a few runs in memory at a time, read and
-decoded on threads. Rows may be cut between runs. RAM: about 24 bytes an arc of a run, for one run a thread and one
+decoded on threads. Rows may be cut between runs. RAM: about 24 bytes per arc of a run, for one run per thread and one
 more. I/O: both arrays once.
 
 Also the figures of a store: counts, degrees, layout, size. RAM: a few chunks of row offsets. I/O: `indptr` once; of

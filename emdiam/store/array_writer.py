@@ -36,7 +36,7 @@ class ArrayWriter:
     group : folder of the Zarr group (with its zarr.json).
     name : array name.
     codec : chunk codec; its dtype is the array's.
-    chunk_items, shard_chunks : items a chunk, chunks a shard.
+    chunk_items, shard_chunks : items per chunk, chunks per shard.
     fill_value : pads the last chunk and marks missing chunks for other readers.
     pool : executor that encodes; at most IN_FLIGHT chunks wait at a time.
 

@@ -9,7 +9,7 @@ ordered pair proves the same of the rows out and the reverse rows. Weights: with
 Ids: vertex_id strictly increasing in the natural order; string offsets monotone, and the strings valid UTF-8;
 natural_id of a reordered store contains every rank once.
 
-RAM: a few chunks, and one bit a vertex for a reordered store. I/O: every array once (in small runs), offsets twice.
+RAM: a few chunks, and one bit per vertex for a reordered store. I/O: every array once (in small runs), offsets twice.
 """
 
 from __future__ import annotations

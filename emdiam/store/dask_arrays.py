@@ -81,7 +81,7 @@ class StoredVector:
 
 @functools.cache
 def _opened(address: str, digest: str) -> Store:
-    """The store, opened once a process and kept open. Raises StoreError if it has been replaced."""
+    """The store, opened once per process and kept open. Raises StoreError if it has been replaced."""
     from .store import open_store
 
     store = open_store(address)

@@ -10,14 +10,14 @@ The edges are summed as arcs that lead up and, separately, as arcs that lead dow
 of an edge is detected. With directions, which only a naturally ordered store has, the digest covers both sums: an arc
 and its reverse differ in leading up or down.
 
-RAM: 8 bytes a vertex for ids that the store maps and for reordered stores (16 while the hashes of mapped ids are put in
-the order of a reordered one), none otherwise; and see arc_runs.py. I/O: every array once.
+RAM: 8 bytes per vertex for ids that the store maps and for reordered stores (16 while the hashes of mapped ids are put
+in the order of a reordered one), none otherwise; and see arc_runs.py. I/O: every array once.
 
 digest_on_disk computes the same digest if the hashes of all vertices do not fit in memory. They are then in a scratch
 file. One range of them is in memory at a time, and each range takes one scan over the arcs: it uses the arcs whose head
-is in the range, with the hashes of their tails, which ascend and are read in parallel. RAM: the room; 24 bytes an arc
-of a run (arc_runs.py). I/O: every array of edges once for each range; 8 bytes a vertex written, and read once for each
-range, twice as much for a reordered store whose ids are mapped.
+is in the range, with the hashes of their tails, which ascend and are read in parallel. RAM: the room; 24 bytes per arc
+of a run (arc_runs.py). I/O: every array of edges once for each range; 8 bytes per vertex written, and read once for
+each range, twice as much for a reordered store whose ids are mapped.
 """
 
 from __future__ import annotations

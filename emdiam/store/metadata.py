@@ -114,7 +114,7 @@ def _damaged(what: str, why: str, place: str | Path) -> StoreError:
 
 
 class ArrayMeta(NamedTuple):
-    """dtype, length (items), chunk_items, shard_chunks (chunks a shard) of a one-dimensional sharded array."""
+    """dtype, length (items), chunk_items, shard_chunks (chunks per shard) of a one-dimensional sharded array."""
 
     dtype: np.dtype[Any]
     length: int

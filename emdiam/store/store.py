@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Arrays of the rows of arcs out, with their counterparts for arcs in.
 _PAIRS = tuple((name, f"{REVERSE}/{name}") for name in ("indptr", "indices", "data"))
-# Decoded bytes a request from remote storage.
+# Decoded bytes per request from remote storage.
 _FAR_BYTES = 4 << 20
 # Names in a folder to compare with a missing name.
 _MOST_NAMES = 1_000

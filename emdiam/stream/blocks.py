@@ -21,7 +21,7 @@ from .offsets import GROUP, Offsets, Zeros, build_offsets, offsets_bytes, row_st
 @dataclass(frozen=True)
 class BlockTable:
     """offsets : of all rows. first_vertex : int64[n_blocks + 1], the vertex whose row contains the block's first arc
-    (last entry: n_vertices). shift : log2 of ids a block. isolated : uint64 bitmap of vertices without an arc (and of
+    (last entry: n_vertices). shift : log2 of ids per block. isolated : uint64 bitmap of vertices without an arc (and of
     the bits after the last vertex)."""
 
     n_vertices: int

@@ -1,9 +1,9 @@
-"""Row offsets in 1.1 bytes a vertex instead of 8.
+"""Row offsets in 1.1 bytes per vertex instead of 8.
 
 Vertices are in groups of 64. A group stores the offset of its first row (int64), and each row its degree in a byte: a
 row's offset is the group's plus the sum of the degrees before it, which vector instructions compute at once. A row of
 255 arcs or more has 255 as its byte, and its group stores -1 - k in place of the offset. Then hub[k] is the offset, and
-hub[k + i] is the offset plus the arcs beyond 255 of the first i long rows in the group: 8 bytes a long row and 8 a
+hub[k + i] is the offset plus the arcs beyond 255 of the first i long rows in the group: 8 bytes per long row and 8 per
 group.
 
 sum_first sums the first bytes of 64 for the numba kernels; LLVM compiles it to one or a few vector instructions.

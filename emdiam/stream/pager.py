@@ -50,7 +50,7 @@ class Arena:
 
     Parameters
     ----------
-    n_blocks : blocks of the graph. n_slots : blocks that fit. block_ids : ids a block.
+    n_blocks : blocks of the graph. n_slots : blocks that fit. block_ids : ids per block.
     dtype : id dtype.
 
     Attributes

@@ -39,7 +39,7 @@ _ARENA_ENTRY = 24  # slot table, block table and bookkeeping for a block
 @dataclass(frozen=True)
 class Phase:
     """bytes : vertex state during the phase, with columns of one byte and without component labels; bytes_per_vertex :
-    the same a vertex. middle_bytes, wide_bytes : with columns of two and of four bytes. worst_bytes : with the widest
+    the same per vertex. middle_bytes, wide_bytes : with columns of two and of four bytes. worst_bytes : with the widest
     possible columns and labels (0 each: equal to bytes). parts_bytes : the part of worst_bytes that only a graph of
     several components needs."""
 
@@ -52,7 +52,7 @@ class Phase:
     parts_bytes: int = 0
 
     def at_width(self, item: int) -> int:
-        """Vertex state with columns of `item` bytes an entry."""
+        """Vertex state with columns of `item` bytes per entry."""
         return max(self.bytes, 0 if item == 1 else self.middle_bytes if item == 2 else self.wide_bytes)
 
     @property
@@ -207,7 +207,7 @@ def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int | No
     arena_bytes : limit of the block cache (default: all remaining memory). pool : what else the method can use, and
     facts about the graph. program : the result of program_bytes before the first kernel call, plus later allocations;
     None: measured now, so call this in the process that will run. Raises BudgetError with the numbers if the memory is
-    too small, InputError without a thread.
+    too small, InputError for less than one thread.
     """
     memory_bytes = budget_bytes(memory_bytes)
     check_threads(threads)

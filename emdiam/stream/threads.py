@@ -1,7 +1,7 @@
 """Threads that run nogil kernels or fetch blocks, with one rule for errors.
 
 Kernels are serial and release the GIL; parallelism comes from threads that run the same kernel and share an atomic
-counter. This needs no second threading layer, costs about 50 microseconds a level, and lets fetching, decoding and
+counter. This needs no second threading layer, costs about 50 microseconds per level, and lets fetching, decoding and
 kernels share the cores.
 """
 
