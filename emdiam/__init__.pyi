@@ -1064,7 +1064,7 @@ def plan(
     Returns
     -------
     list of Planned
-        One for each method, or for `method` alone; `refused` has the reason where memory is too small.
+        One for each method, or for `method` alone; `refused` has the reason if memory is too small.
 
     Raises
     ------
@@ -1355,7 +1355,7 @@ def tradeoff(
     Returns
     -------
     Tradeoff
-        `rows`, one a run, to_pandas() and plot().
+        `rows`, one per run, to_pandas() and plot().
 
     Raises
     ------
