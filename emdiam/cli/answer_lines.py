@@ -1,9 +1,9 @@
-"""Lines that several answers share: what is proved of the diameter, then traversals, device, workers, time and memory.
+"""Lines shared by several answers: the proved diameter, then traversals, device, workers, time and memory.
 
-An answer says first what was asked, then what proves it, then what it took. With --verbose it has the plan and what
-was predicted too.
+An answer shows first the result, then its proof, then its cost. With --verbose it also shows the plan and the
+predictions.
 
-What answers say of a store: its size, what became of the input, directions and ids.
+Lines about a store: its size, the treatment of the input, directions and ids.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ ROUNDED_REASON = "sums of these weights have more digits than 64 bits"
 
 
 def diameter_lines(result: dict[str, Any], reason: str = "") -> list[str]:
-    """What is proved of the diameter, and whether the graph is connected. reason : why bounds are no closer, if that
-    is to be said."""
+    """The diameter or its proved bounds, and whether the graph is connected. reason : why the bounds are no closer, or
+    empty."""
     connected, components = result["connected"], result["n_components"]
     if result.get("details", {}).get("rounded_to"):
         reason = ROUNDED_REASON
@@ -30,7 +30,7 @@ def diameter_lines(result: dict[str, Any], reason: str = "") -> list[str]:
     if connected:
         return [f"diameter: {proved}", "connected: yes"]
     largest = result["diameter_largest_component"]
-    if largest is None or connected is None:  # what is proved of the component with the most vertices
+    if largest is None or connected is None:  # the proved bounds of the component with the most vertices
         interval = proved_text(*result["details"]["interval_largest_component"])
     else:
         interval = proved_text(largest, largest)
@@ -41,7 +41,7 @@ def diameter_lines(result: dict[str, Any], reason: str = "") -> list[str]:
 
 
 def strong_lines(result: dict[str, Any], proved: str) -> list[str]:
-    """What is proved of distances along arcs, and of strong components."""
+    """The proved bounds on distances along arcs, and the number of strong components."""
     number = result["n_strong_components"]
     if number is None:
         return [f"largest finite distance: {proved}", "strongly connected: not known yet"]
@@ -51,7 +51,7 @@ def strong_lines(result: dict[str, Any], proved: str) -> list[str]:
 
 
 def task_lines(result: dict[str, Any]) -> list[str]:
-    """What distances are, where they are not numbers of edges."""
+    """The kind of distances, unless they are numbers of edges."""
     if not result.get("weighted"):
         return []
     name, kind = result.get("weight"), result.get("weights")
@@ -61,8 +61,8 @@ def task_lines(result: dict[str, Any]) -> list[str]:
 
 
 def proved_text(lower: Number, upper: Number, reason: str = "") -> str:
-    """A diameter, or the bounds on it, after the digits on which floats agree. reason : why they are no closer, if that
-    is to be said."""
+    """A diameter, or its bounds behind the digits on which two floats agree. reason : why the bounds are no closer, or
+    empty."""
     if lower == upper:
         return f"{lower:,} (proved)"
     digits = agreed(lower, upper)
@@ -71,7 +71,7 @@ def proved_text(lower: Number, upper: Number, reason: str = "") -> str:
 
 
 def worker_lines(result: dict[str, Any], verbose: bool) -> list[str]:
-    """How many, how even, how long they waited, what they sent each other, and the losses; nothing for a run in one
+    """The number of workers, their balance, waits, exchanged bytes, memory and losses; nothing for a run in one
     process."""
     details = result.get("details", {})
     workers = details.get("workers")
@@ -101,7 +101,7 @@ def worker_lines(result: dict[str, Any], verbose: bool) -> list[str]:
 
 
 def certificate_lines(result: dict[str, Any]) -> list[str]:
-    """What of an earlier proof was of use, and where the proof is, if they were asked for."""
+    """The use of an earlier proof and the path of the certificate, each if requested."""
     file, earlier = result.get("certificate"), result.get("details", {}).get("earlier")
     lines = [] if earlier is None else [
         f"earlier proof: {format_count(earlier['found'], 'vertex', 'vertices')} of it in the graph, {earlier['gone']:,}"
@@ -110,8 +110,8 @@ def certificate_lines(result: dict[str, Any]) -> list[str]:
 
 
 def memory_lines(report: dict[str, Any], verbose: bool, more: str = "") -> list[str]:
-    """The peak in a line, with `more` at its end; if verbose, the plan and the limit (where there are some), and what
-    was predicted (the same). Another line if the limit was passed."""
+    """A line with the peak, followed by `more`; if verbose, also the plan, the limit and the predictions, if known.
+    Another line if the peak exceeded the limit."""
     peak, limit = report["peak_rss_bytes"], report["memory_limit_bytes"]
     planned = "".join(f", {word} {format_size(size)}" for word, size in (
         ("planned", report.get("planned_rss_bytes")), ("limit", limit)) if verbose and size is not None)
@@ -127,7 +127,7 @@ def memory_lines(report: dict[str, Any], verbose: bool, more: str = "") -> list[
 
 
 def traversals_line(result: dict[str, Any]) -> str:
-    """How many traversals of which kind, and what they looked at."""
+    """The number of traversals of each kind, with the arcs scanned and bytes read."""
     done = result["traversals"]
     parts = [format_count(done["bfs"], "search", "searches") if result.get("weighted") else f"{done['bfs']:,} BFS"]
     if done["multi_source"]:
@@ -141,23 +141,23 @@ def traversals_line(result: dict[str, Any]) -> str:
 
 
 def device_lines(result: dict[str, Any], verbose: bool) -> list[str]:
-    """What traversals ran on, where that is not plainly the CPU of this process."""
+    """The device and the workers of the traversals, unless it was the CPU of this process."""
     device = [] if result["device"] == "cpu" else [f"device: {result['device']}"]
     return [*device, *worker_lines(result, verbose)]
 
 
 def seed_lines(result: dict[str, Any]) -> list[str]:
-    """The seed of the random choices, of a method that has one."""
+    """The seed of the random choices, if the method has one."""
     return [] if result["seed"] is None else [f"seed: {result['seed']}"]
 
 
 def seconds_line(result: dict[str, Any]) -> str:
-    """Wall time in total (the sum of the parts, where the result has none), and by part in the order of the work;
-    compiling kernels is a part. In a process of the command line the total is the shell's, with another part: its
-    start."""
+    """The total wall time (the sum of the parts if the result has no total), and each part in the order of the work,
+    with the compilation of kernels. In a process of the command line, the total is the time seen by the shell, with the
+    start of the process as another part."""
     seconds, whole = dict(result["seconds"]), process_seconds()
     compiling = seconds.pop("compile", 0.0) if whole is None else Spent.compiling
-    for name in ("compile", "startup"):  # startup is of the parts
+    for name in ("compile", "startup"):  # startup is part of the parts
         seconds.pop(name, None)
     total = seconds.pop("total") if "total" in seconds else sum(seconds.values()) + compiling
     parts = {name: seconds.pop(name) for name in ("load",) if name in seconds} | seconds | {"compile": compiling}
@@ -168,7 +168,7 @@ def seconds_line(result: dict[str, Any]) -> str:
 
 
 def seconds_text(seconds: dict[str, float]) -> str:
-    """Seconds by name, with commas; not those that are too short to be shown."""
+    """Seconds by name, separated by commas, without parts too short to show."""
     return ", ".join(f"{name} {format_seconds(value)}" for name, value in seconds.items()
                      if value >= SHORTEST_SHOWN)
 
@@ -187,15 +187,15 @@ def counts_line(store: str, record: dict[str, Any]) -> str:
 
 
 def dropped_text(record: dict[str, Any]) -> str:
-    """Which of the pairs were dropped, from a record or what `store_info` gives of it."""
+    """The numbers of dropped pairs, from a record or the result of `store_info`."""
     parts = [format_count(record[f"{name}s_dropped"], name) for name in ("loop", "duplicate")]
-    if record.get("reverse_dropped") is not None:  # stores of older versions do not know
+    if record.get("reverse_dropped") is not None:  # stores of older versions have no such count
         parts.append(format_count(record["reverse_dropped"], "reverse pair"))
     return f"dropped {', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def directions_text(record: dict[str, Any]) -> str | None:
-    """In which directions the edges came, from a record with its `directions`; None if that is not known."""
+    """The directions of the edges in the input, from a record with its `directions`; None if not known."""
     directions = record["directions"]
     if directions == "kept":
         return "kept: rows of arcs out, and those of their reverse"
@@ -212,7 +212,7 @@ def directions_text(record: dict[str, Any]) -> str | None:
 
 
 def weights_lines(record: dict[str, Any]) -> list[str]:
-    """What weights the edges have, from a record or what `store_info` gives of it; nothing of a store without."""
+    """The weights of the edges, from a record or the result of `store_info`; nothing for a store without weights."""
     weights = record.get("weights")
     if weights is None:
         return []
@@ -227,6 +227,6 @@ def weights_lines(record: dict[str, Any]) -> list[str]:
 
 
 def ids_text(record: dict[str, Any]) -> str:
-    """What the user's ids are and how they are kept, from id_kind, first_id and n_vertices."""
+    """The kind of the user's ids and how they are stored, from id_kind, first_id and n_vertices."""
     first = record["first_id"]
     return _ID_KINDS[record["id_kind"]].format(first=first, last=first + record["n_vertices"] - 1)

@@ -1,4 +1,4 @@
-"""`emdiam apply`: a store with edges added and removed, as a new one."""
+"""`emdiam apply`: write a new store with edges added and removed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`emdiam approx`: bounds on the diameter that are proved, and an estimate.
+"""`emdiam approx`: proved bounds on the diameter, and an estimate.
 
-The answer for people says what is proved, then the estimate of the paper, then what both took."""
+The text answer shows the proved bounds, then the estimate of the paper, then the cost."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def command(**given: Any) -> int:
     runs, hints = Runs(given, several), list[str]()
     with (runs.shown(lambda results: _answer(results, hints, given, several)), listening(given) as listener,
           opened("approx", given, listener, bool(given["directed"])) as (store, finish)):
-        for item in masters:  # a number that cannot be is refused before the first run
+        for item in masters:  # an invalid number is refused before the first run
             if item != AUTO and store.n_vertices:
                 resolve_masters(item, store.n_vertices)
         for number, count in enumerate(masters or [None]):
@@ -84,10 +84,10 @@ def _answer(results: list[dict[str, Any]], hints: list[str], given: dict[str, An
 
 
 COLUMNS = ("masters", "estimate", "lower", "upper", "ratio", "rounds", "passes", "bytes_read", "seconds")
-# Columns of the table for people: name and head.
+# Columns of the text table: name and heading.
 _HEADS = {"masters": "masters", "lower": "lower", "upper": "upper", "estimate": "method's estimate", "ratio": "ratio",
           "rounds": "rounds", "passes": "passes", "bytes_read": "bytes read", "seconds": "time"}
-# The formula of the paper by which a method estimates; docs/algorithms say what is in it.
+# The formula of each method's estimate, from its paper; docs/algorithms defines the symbols.
 _FORMULAS = {"clusters": "S + 2 d", "sweep": "the lower bound", "spanning": "twice the height of the tree",
              "fringe": "the upper bound"}
 _ALONG_WEIGHTS = {"clusters": "the upper bound", "sweep": "the lower bound"}
@@ -95,7 +95,7 @@ _FRINGES_SHOWN = 10
 
 
 def approximation_text(result: dict[str, Any], verbose: bool = False) -> str:
-    """Lines for the result of an approximation, as `Approximation.to_dict()` gives it."""
+    """Lines for the result of an approximation, from `Approximation.to_dict()`."""
     witness, stages = result["witness"], seconds_text(result["details"].get("stage_seconds") or {})
     rounded = ROUNDED_REASON if result["details"].get("rounded_to") else ""
     lines = (strong_lines(result, proved_text(result["lower"], result["upper"], rounded)) if result.get("directed") else
@@ -110,8 +110,8 @@ def approximation_text(result: dict[str, Any], verbose: bool = False) -> str:
 
 
 def hint_lines(reads: tuple[float, float] | None, masters: int | None = None) -> list[str]:
-    """A line if exact would probably have been cheaper. reads : what runs.plan.exact_instead gives. masters : of the
-    run, where there are several."""
+    """A line if exact would probably have been cheaper. reads : the result of runs.plan.exact_instead. masters : of
+    this run, if there are several runs."""
     if reads is None:
         return []
     run = "this run" if masters is None else f"the run with {format_count(masters, 'master')}"
@@ -120,13 +120,13 @@ def hint_lines(reads: tuple[float, float] | None, masters: int | None = None) ->
 
 
 def runs_text(results: list[dict[str, Any]]) -> str:
-    """A table for several runs, one row each."""
+    """A table with one row per run."""
     rows = [[_shown(name, row[name]) for name in _HEADS] for row in map(row_of, results)]
     return table_text(list(_HEADS.values()), rows, left=())
 
 
 def row_of(result: dict[str, Any]) -> dict[str, Any]:
-    """The COLUMNS of a result; None where it has none."""
+    """The COLUMNS of a result; None for missing values."""
     figures = {"passes": result["details"].get("counters", {}).get("passes"),
                "seconds": round(result["seconds"]["total"], 6)}
     return {name: result.get(name) for name in COLUMNS} | figures
@@ -163,7 +163,7 @@ def _weighs(result: dict[str, Any]) -> bool:
 
 
 def _length(result: dict[str, Any], length: float) -> str:
-    """A length for people, with its unit where there is one."""
+    """A length as text, with its unit if it has one."""
     return f"{length:,}" if _weighs(result) else format_count(int(length), "edge")
 
 
@@ -188,7 +188,7 @@ def _cluster_lines(result: dict[str, Any]) -> list[str]:
 
 
 def _sweep_lines(details: dict[str, Any]) -> list[str]:
-    """Of sweep, spanning and fringe."""
+    """Lines of sweep, spanning and fringe."""
     heights, fringes = details.get("heights"), details.get("fringes")
     if heights:
         end = " (a BFS tree)" if details["converged"] else ""

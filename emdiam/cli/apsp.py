@@ -31,7 +31,7 @@ _WAYS = {"memory": "in memory", "disk": "{tiles} of {edge} x {edge} on disk", "s
 
 
 def pairs_text(result: dict[str, Any], verbose: bool = False) -> str:
-    """Lines for a result as `AllPairs.to_dict()` gives it."""
+    """Lines for a result of `AllPairs.to_dict()`."""
     n, unit = result["n_vertices"], "tile" if result["where"] == "disk" else "strip"
     way = _WAYS[result["where"]].format(tiles=format_count(result["tiles"], unit), edge=result["tile_edge"])
     lines = [
@@ -44,6 +44,6 @@ def pairs_text(result: dict[str, Any], verbose: bool = False) -> str:
 
 
 def _lengths(result: dict[str, Any]) -> str:
-    """What distances are."""
+    """The kind of distances."""
     what = f"sums of {result.get('weight') or 'weights'}" if result["weighted"] else "every edge has the length 1"
     return what + (", arcs have directions" if result["directed"] else "")

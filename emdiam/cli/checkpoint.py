@@ -1,5 +1,5 @@
-"""What commands that work for long share: options of checkpoints, runs whose results are printed whatever ends them,
-and the writing of a store."""
+"""Shared code of long commands: options of checkpoints, runs whose results are always printed, however they end, and
+the writing of a store."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from .output import answer
 
 def answered_writing(given: Mapping[str, Any], target: str, make: Callable[[Listener], Any],
                      text: Callable[..., str]) -> int:
-    """Write the store `target` and print the report that `make` gives of it. text : makes lines of a report, of the
-    store, and of whether they are verbose. The exit code. Ctrl-C becomes an error that says what is left."""
+    """Write the store `target` with `make`, print its report and return the exit code. text : lines from a report, the
+    store, and whether they are verbose. Ctrl-C becomes an error that names the saved work, if any."""
     try:
         with listening(given) as listener:
             report = make(listener)
@@ -42,9 +42,9 @@ def answered_writing(given: Mapping[str, Any], target: str, make: Callable[[List
 @contextmanager
 def running(command: str, given: Mapping[str, Any], text: Callable[..., str]
             ) -> Iterator[tuple[Callable[[], Any], Callable[[Any], None]]]:
-    """What executes the task of a command that makes one run, on its store or the file in place of one, and what takes
-    its result: that is printed whatever ends the run. text : makes lines of a result, and of whether they are
-    verbose."""
+    """A context for a command of one run, on a store or a file. Yields a function that executes its task, and a
+    function that takes the result, which is printed however the run ends. text : lines from a result, and whether they
+    are verbose."""
     runs, show = Runs(given), partial(text, verbose=given["verbose"])
     own = {name: value for name, value in given.items() if command not in PATHS or name not in KEPT}
     task = options.task_given(command, options.with_device(own), runs.checkpoint(0))
@@ -54,10 +54,11 @@ def running(command: str, given: Mapping[str, Any], text: Callable[..., str]
 
 
 class Runs:
-    """The runs of one command, with what it was given. Their checkpoints stay until the answer has been printed: a
-    command that is killed just before goes on from them and answers at once.
+    """The runs of one command. Their checkpoints remain until the answer has been printed: if the command is killed
+    just before, the next one resumes from them and answers at once.
 
-    several : each run has a folder of its own in that which was given. results : so far, as dicts.
+    given : options of the command. several : whether each run has its own subfolder of the checkpoint folder.
+    results : so far, as dicts.
     """
 
     def __init__(self, given: Mapping[str, Any], several: bool = False) -> None:
@@ -65,7 +66,7 @@ class Runs:
         self.results: list[dict[str, Any]] = []
 
     def checkpoint(self, number: int) -> CheckpointOptions | None:
-        """That of run `number`, from 0 on."""
+        """The checkpoint of run `number`, from 0."""
         if self._chosen is None:
             return None
         folder = self._chosen.folder
@@ -75,8 +76,8 @@ class Runs:
 
     @contextmanager
     def shown(self, show: Callable[[list[dict[str, Any]]], None]) -> Iterator[None]:
-        """Runs in this block end by calling `end`; then, or when one is stopped or at fault, the results so far, that
-        of the one that was stopped included, are shown: they have been paid for."""
+        """A context for runs, which end with a call of `end`. At its end, or when a run is stopped or fails, show the
+        results so far, with that of the stopped run: they have been paid for."""
         try:
             yield
         except (StoppedEarly, NotWritten) as stop:
@@ -92,7 +93,7 @@ class Runs:
             self._remove_checkpoints(self._chosen.folder)
 
     def end(self, result: Any) -> None:
-        """A run has ended with this Result."""
+        """Add the Result of a run."""
         self.results.append(result.to_dict())
 
     def _remove_checkpoints(self, folder: Path | None) -> None:

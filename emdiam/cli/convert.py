@@ -1,6 +1,6 @@
 """`emdiam convert`: from edge lists to a store.
 
-The answer for people says what is in the store, what was dropped, and what it took."""
+The text answer shows the content of the store, the dropped pairs, and the cost."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def command(**given: Any) -> int:
 
 
 def _weight_choice(column: str | None, negative: bool) -> WeightChoice | None:
-    """The weights to keep. Raises InputError for options that do not go together."""
+    """The weights to keep. Raises InputError for incompatible options."""
     if column is None:
         if negative:
             raise InputError("--allow-negative is about weights", remedy="give --weights too")
@@ -67,11 +67,11 @@ def _weight_choice(column: str | None, negative: bool) -> WeightChoice | None:
     return WeightChoice(column, negative)
 
 
-_SKIPPED = {"comments": "comment", "empty": "empty line"}  # lines that are no edges
+_SKIPPED = {"comments": "comment", "empty": "empty line"}  # lines without an edge
 
 
 def report_text(report: dict[str, Any], store: str, verbose: bool = False) -> str:
-    """Lines for a report as `ConvertReport.to_dict()` or `GenerateReport.to_dict()` gives it."""
+    """Lines for a report of `ConvertReport.to_dict()` or `GenerateReport.to_dict()`."""
     record = report["record"]
     directions = directions_text({**record, "directions": report["directions"]})
     diameter, generated = report.get("known_diameter"), record["source_format"].startswith("generated")
@@ -93,7 +93,7 @@ def report_text(report: dict[str, Any], store: str, verbose: bool = False) -> st
 
 
 def apply_text(report: dict[str, Any], store: str, verbose: bool = False) -> str:
-    """Lines for a report as `ApplyReport.to_dict()` gives it."""
+    """Lines for a report of `ApplyReport.to_dict()`."""
     present = report["present"]
     known = f", {present:,} of those to add were there" if present else ""
     more = f"; {format_count(report['new_vertices'], 'new vertex', 'new vertices')}" if report["new_vertices"] else ""
@@ -102,12 +102,12 @@ def apply_text(report: dict[str, Any], store: str, verbose: bool = False) -> str
 
 
 def reorder_text(report: dict[str, Any], store: str, verbose: bool = False) -> str:
-    """Lines for a report as `ReorderReport.to_dict()` gives it."""
+    """Lines for a report of `ReorderReport.to_dict()`."""
     return _written_text(report, store, f"order: {report['record']['ordering']}", verbose)
 
 
 def _written_text(report: dict[str, Any], store: str, line: str, verbose: bool) -> str:
-    """Lines for a store that was made of another one. line : on the way it was made."""
+    """Lines for a store made from another one. line : how it was made."""
     record = report["record"]
     return "\n".join([counts_line(store, record), line, f"ids: {ids_text(record)}",
                       *weights_lines(record), *(f"note: {note}" for note in report["notes"]),
@@ -115,7 +115,7 @@ def _written_text(report: dict[str, Any], store: str, line: str, verbose: bool) 
 
 
 def _cost_lines(report: dict[str, Any], verbose: bool) -> list[str]:
-    """What it took: time by phase, memory and disk."""
+    """The cost: time by phase, memory and disk."""
     scratch = report["scratch_bytes"]
     more = f"; temporary files {format_size(scratch)}" if scratch else ""
     return [seconds_line(report), *memory_lines(report, verbose, more)]

@@ -1,4 +1,4 @@
-"""`emdiam distances`: how the distances of a store are distributed."""
+"""`emdiam distances`: the distribution of the distances of a store."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _WAYS = {"exact": "counted from all {samples} vertices{edge}",
 
 
 def distances_text(result: dict[str, Any], verbose: bool = False) -> str:
-    """Lines for a result as `Distances.to_dict()` gives it."""
+    """Lines for a result of `Distances.to_dict()`."""
     runs = None if result["runs"] is None else format_count(result["runs"], "run")
     way = _WAYS[result["method"]].format(
         samples=f"{result['samples']:,}", seed=result["seed"], registers=result["registers"], runs=runs,
@@ -67,7 +67,7 @@ def distances_text(result: dict[str, Any], verbose: bool = False) -> str:
 
 
 def _proved(interval: dict[str, Any] | None) -> list[str]:
-    """The interval of the mean that is proved."""
+    """The proved interval of the mean."""
     if interval is None:
         return []
     low, high = outwards(interval["lower"], interval["upper"])
@@ -75,7 +75,7 @@ def _proved(interval: dict[str, Any] | None) -> list[str]:
 
 
 def table_text(result: dict[str, Any], verbose: bool = False) -> str:
-    """Lines for a table of chosen distances, as `DistanceRows.to_dict()` gives it."""
+    """Lines for a table of chosen distances, from `DistanceRows.to_dict()`."""
     longest = result["largest_distance"]
     lines = [f"table: {format_count(result['n_pairs'], 'distance')} from"
              f" {format_count(result['n_sources'], 'source')} to {format_count(result['n_targets'], 'target')}",
@@ -87,7 +87,7 @@ def table_text(result: dict[str, Any], verbose: bool = False) -> str:
 
 
 def _figure(result: dict[str, Any], name: str) -> str:
-    """A figure with its interval, or with its standard error, if there is one."""
+    """A figure with its interval or its standard error, if it has one."""
     value, error, confidence = result[name], result["standard_error"][name], result["confidence"]
     if value is None:
         return "none, since no two vertices are connected"
@@ -98,8 +98,8 @@ def _figure(result: dict[str, Any], name: str) -> str:
 
 
 def _levels(pairs: dict[str, int], width: int | None) -> list[str]:
-    """Pairs by distance, or by the first of ranges of this width, in a line, the middle left out where there are
-    many."""
+    """A line of pairs by distance, or by the start of ranges of this width; without the middle if the line is
+    long."""
     parts = [f"{distance}: {count:,}" for distance, count in pairs.items()]
     if len(parts) > _MOST_LEVELS:
         parts = [*parts[: _MOST_LEVELS // 2], "...", *parts[-_MOST_LEVELS // 2 :]]

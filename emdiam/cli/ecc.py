@@ -1,6 +1,6 @@
 """`emdiam ecc`: the eccentricity of every vertex of a store.
 
-The answer for people says radius and diameter first, then centre and periphery, then what it took."""
+The text answer shows radius and diameter first, then centre and periphery, then the cost."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _ROWS_SHOWN = 24  # of the histogram
 
 
 def result_text(result: dict[str, Any], verbose: bool = False) -> str:
-    """Lines for an answer, as `to_dict()` of an EccentricityResult or a DirectedEccentricities gives it."""
+    """Lines for an answer, from `to_dict()` of an EccentricityResult or a DirectedEccentricities."""
     lines = (_arc_lines if "n_strong_components" in result else _edge_lines)(result)
     lines += [*task_lines(result), *certificate_lines(result)]
     if result["out"] is not None:
@@ -86,7 +86,7 @@ def _arc_lines(result: dict[str, Any]) -> list[str]:
 
 
 def _radius(result: dict[str, Any]) -> str:
-    """The radius, or the interval that is proved of it along weights that were rounded."""
+    """The radius, or its proved interval if weights were rounded."""
     if not result["details"].get("rounded_to"):
         return _proved(result["radius"])
     lower, upper = result["details"]["interval_radius"]
@@ -120,7 +120,7 @@ def _set_lines(name: str, vertices: dict[str, Any] | None) -> list[str]:
 
 
 def _histogram_lines(histogram: dict[str, int], width: float | None = None) -> list[str]:
-    """A row for each eccentricity, if they are few, or for each range of this width."""
+    """A row for each eccentricity, if there are few, or for each range of this width."""
     if not 0 < len(histogram) <= _ROWS_SHOWN:
         return []
     head = "eccentricity" if width is None else "eccentricity from"

@@ -1,6 +1,6 @@
 """`emdiam exact`: the exact diameter of a store.
 
-The answer for people says the diameter first, then its proof, then what it took."""
+The text answer shows the diameter first, then its proof, then the cost."""
 
 from __future__ import annotations
 
@@ -50,17 +50,17 @@ def command(**given: Any) -> int:
     return 0
 
 
-_ENDS = 4  # ids shown at either end of a path that is too long for a line
-# Why an answer is bounds, though the run came to its end.
+_ENDS = 4  # ids shown at each end of a path too long for a line
+# Why the answer of a complete run is bounds.
 _REASONS = {"gap": "--gap asks for no more", "bounds": "--bounds-only asks for no more",
             "sources": "-k asks for no more BFS"}
-# How F-Diam settles vertices without a BFS: name in the result, and in words.
+# How F-Diam settles vertices without a BFS: name in the result, and in the text.
 _REMOVED = {"winnow": "winnow", "eliminate": "eliminate", "chain": "chain", "degree_0": "isolated"}
 
 
 def result_text(result: dict[str, Any], verbose: bool = False) -> str:
-    """Lines for the result of an exact method, as `to_dict()` of a Result or a DirectedResult gives it (the path may
-    have been taken out of the witness)."""
+    """Lines for the result of an exact method, from `to_dict()` of a Result or a DirectedResult (its witness may lack
+    the path)."""
     enough, rounded = (result.get("details", {}).get(name) for name in ("enough", "rounded_to"))
     reason, along_arcs = "stopped early" if enough is None else _REASONS[enough], result.get("directed", False)
     lines = (strong_lines(result, proved_text(result["lower"], result["upper"], ROUNDED_REASON if rounded else reason))
@@ -85,7 +85,7 @@ def _component_lines(result: dict[str, Any]) -> list[str]:
 
 
 def _witness_lines(witness: dict[str, Any] | None, weighted: bool = False, least: str = "") -> list[str]:
-    """The pair and its path. least : "at least " where its length is a bound."""
+    """The pair and its path. least : "at least " if its length is a bound."""
     if witness is None:
         return []
     length = f"{least}{witness['length']:,}" if weighted else format_count(witness["length"], "edge")
@@ -104,7 +104,8 @@ def _witness_lines(witness: dict[str, Any] | None, weighted: bool = False, least
 
 
 def _method_lines(result: dict[str, Any]) -> list[str]:
-    """The count that papers give, of a method that makes more BFS than they count; shares of what it has settled."""
+    """The number of BFS as papers count them, if the method does more, and the shares of vertices settled without
+    BFS."""
     count, shares = (result.get("details", {}).get(name) for name in ("published_count", "removed"))
     lines = [] if count is None else [f"BFS as papers count them: {count:,} (sweeps left out, small components not)"]
     parts = [f"{word} {100 * share:.2f} %" for name, word in _REMOVED.items() if (share := (shares or {}).get(name))]

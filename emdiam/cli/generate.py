@@ -1,5 +1,5 @@
-"""`emdiam generate`: a graph of a known class straight into a store; one subcommand a class, each
-built from the registry of classes, so that options and help cannot drift from the library."""
+"""`emdiam generate`: write a graph of a known class directly to a store. Each class has a subcommand, built from the
+registry of classes, so that options and help always match the library."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _METAVARS = {"count": "COUNT", "real": "REAL", "sides": "SIDES", "levels": "sqrt
 
 
 class ClassGroup(Suggesting):
-    """A group with one subcommand for each class that can be generated."""
+    """A group with one subcommand per class."""
 
     kind = "class"
 
@@ -28,7 +28,7 @@ class ClassGroup(Suggesting):
         return list(CLASSES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The subcommand of a class; None for a class that there is not."""
+        """The subcommand of a class; None for an unknown class."""
         return class_command(CLASSES[cmd_name]) if cmd_name in CLASSES else None
 
 
@@ -61,7 +61,7 @@ def class_command(kind: GraphClass) -> click.Command:
 
 
 def _class_option(parameter: Parameter) -> click.Option:
-    """The option of a class parameter; its default stays with the library, which checks ranges."""
+    """The option of a class parameter. The library has its default and checks its range."""
     kind = options.Choice(parameter.choices) if parameter.kind == "choice" else _KINDS[parameter.kind]
     text = parameter.help[0].upper() + parameter.help[1:]
     if parameter.default is not None:

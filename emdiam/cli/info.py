@@ -1,4 +1,4 @@
-"""`emdiam info`: what a store says of itself, and whether its chunks agree."""
+"""`emdiam info`: the figures of a store, and a check of its chunks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def command(**given: Any) -> int:
 
 
 def _looked_up(store: Store, given: dict[str, Any], listener: Listener) -> dict[str, Any]:
-    """What the store says of itself, and what was asked for beside that."""
+    """The figures of a store, with the requested additions."""
     from ..store.arc_runs import store_info
     from ..store.store import check_directed
 
@@ -74,8 +74,8 @@ def _looked_up(store: Store, given: dict[str, Any], listener: Listener) -> dict[
 
 
 def _declared(name: str) -> dict[str, Any] | None:
-    """What a file with edges declares; None for a store, for which readers of files are not imported."""
-    if not Path(name).is_file():  # to look into a pipe is to empty it
+    """The declared facts of a file with edges; None for a store, which needs no import of file readers."""
+    if not Path(name).is_file():  # reading a pipe here would empty it
         return None
     from ..caller import declared, is_store
 
@@ -83,7 +83,7 @@ def _declared(name: str) -> dict[str, Any] | None:
 
 
 def _profiled(store: Store, given: dict[str, Any], listener: Listener) -> dict[str, Any]:
-    """The profile, with the names of the plots that are written. Raises InputError."""
+    """The profile, with the names of the written plots. Raises InputError."""
     from ..runs.probe import profile
 
     if given["plots"] is not None:
@@ -105,7 +105,7 @@ def _profiled(store: Store, given: dict[str, Any], listener: Listener) -> dict[s
 
 
 def input_text(facts: dict[str, Any]) -> str:
-    """Lines for what `declared` gives."""
+    """Lines for the result of `declared`."""
     what = format_count(facts["n_entries"], "arc" if facts["directed"] else "pair")
     bits = "" if facts["bits_per_entry"] is None else f", {facts['bits_per_entry']:.3f} bits each"
     vertices = format_count(facts["n_vertices"], "vertex", "vertices")
@@ -114,7 +114,7 @@ def input_text(facts: dict[str, Any]) -> str:
 
 
 def device_text(facts: dict[str, Any]) -> str:
-    """Lines for what `device_facts` gives."""
+    """Lines for the result of `device_facts`."""
     search, kernels, shipped = facts["bfs"], facts["kernels"], facts["kernels_shipped"]
     return (f"{facts['name']}: {format_size(facts['memory_bytes'])}, {format_size(facts['free_bytes'])} of it free\n"
             f"{facts['multiprocessors']} multiprocessors, compute capability {facts['compute_capability']}\n"
@@ -126,9 +126,9 @@ def device_text(facts: dict[str, Any]) -> str:
 
 
 def info_text(info: dict[str, Any]) -> str:
-    """Lines for the figures of a store as `store_info` gives them."""
+    """Lines for the result of `store_info`."""
     degree, per_edge = info["degree"], info["bytes_per_edge"]
-    # How many vertices have a degree from one power of two to the next.
+    # Numbers of vertices by degree, in ranges from one power of two to the next.
     counts = ", ".join(f"{_span(bucket)}: {bucket['vertices']:,}" for bucket in degree["histogram"]
                        if bucket["vertices"])
     lines = [
@@ -161,7 +161,7 @@ def info_text(info: dict[str, Any]) -> str:
 
 
 def _component_lines(info: dict[str, Any]) -> list[str]:
-    """What --components counted."""
+    """The counts of --components."""
     if "components" not in info:
         return []
     found = info["components"]
@@ -172,7 +172,7 @@ def _component_lines(info: dict[str, Any]) -> list[str]:
 
 
 def _locality_lines(info: dict[str, Any]) -> list[str]:
-    """What --locality found."""
+    """The results of --locality."""
     if "locality" not in info:
         return []
     found = info["locality"]
@@ -183,7 +183,7 @@ def _locality_lines(info: dict[str, Any]) -> list[str]:
 
 
 def _profile_lines(info: dict[str, Any]) -> list[str]:
-    """What --profile counted."""
+    """The counts of --profile."""
     if "profile" not in info:
         return []
     found = info["profile"]
@@ -205,7 +205,7 @@ def _share(value: float | None) -> str:
 
 
 def _origin_lines(info: dict[str, Any]) -> list[str]:
-    """What the store was made from, directions of the edges there, and what was dropped."""
+    """The input of the store, the directions of its edges, and the dropped pairs."""
     pairs = "" if info["pairs_read"] is None else f"; {format_count(info['pairs_read'], 'pair')}"
     values = [f"{name} ({count:,})" for name, count in (info["values_dropped"] or {}).items()]
     return [

@@ -1,5 +1,5 @@
-"""A file with edges where a command wants a store: it becomes a temporary store first, which a line on standard error
-says, with the command that makes one to keep."""
+"""A file with edges in place of a store: it is first converted to a temporary store. A line on standard error says so,
+with the command that makes a permanent one."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ _COLUMN, _WEIGHTS = re.compile(r"(?<![\w-])--weights="), re.compile(r"(?<![\w-])
 
 
 def is_input(name: str) -> bool:
-    """Whether it is a file with edges, a folder of such files, or standard input, rather than a store."""
+    """Whether `name` is a file with edges, a folder of these, or standard input, rather than a store."""
     if is_url(name) or name.endswith(".zarr") or (Path(name) / "zarr.json").is_file():
         return False
-    from ..caller import is_store  # which imports what reads files
+    from ..caller import is_store  # imports the readers of files
 
     return not is_store(name)
 
 
 def _check_kept(command: str, asked: Mapping[str, Any]) -> None:
-    """Raises InputError for a store without the weights of the name, and of a command that goes along what a store has
-    without the weights or the directions, that were asked for."""
+    """Check that a store has the named weights, and, for a command of PATHS, the requested weights or directions.
+    Raises InputError."""
     from ..store.store import check_weighted, open_store
 
     named = asked.get("weight") is not None
@@ -56,17 +56,17 @@ Finish = Callable[["Store | str | Path", "Task", Listener], Any]
 
 
 def _no_task(place: Store | str | Path, task: Task, progress: Listener) -> Any:
-    """In the place of what executes tasks, in a command that has none: its import takes time."""
+    """Replaces the executor of tasks, whose import takes time, in a command without a task."""
     raise TypeError("this command has no task")
 
 
 @contextmanager
 def stored(command: str, asked: Mapping[str, Any], listener: Listener, alone: bool = True
            ) -> Iterator[tuple[Store | str | Path, Finish]]:
-    """The store of a command, as it was named, or a temporary one of the file in its place, for as long as the context
-    lasts; and what executes a task on it in the time that is left, with a result that names no temporary store.
+    """A context with the store of a command: the named one, or a temporary one made from a file. Also yields a function
+    that executes a task on it in the remaining time; its result names the file, not the temporary store.
 
-    alone : whether no other process opens it. Raises InputError where the file is refused, as `emdiam convert` does."""
+    alone : whether no other process opens it. Raises InputError if the file is refused, like `emdiam convert`."""
     name = asked["store"]
     if not is_input(name):
         _check_kept(command, asked)
@@ -101,7 +101,7 @@ def stored(command: str, asked: Mapping[str, Any], listener: Listener, alone: bo
 @contextmanager
 def opened(command: str, asked: Mapping[str, Any], listener: Listener, directed: bool | None = None
            ) -> Iterator[tuple[Store, Finish]]:
-    """As stored, with the store opened. directed : of a store that was named, whether it is to have directions."""
+    """Like `stored`, with the store opened. directed : whether a named store must have directions."""
     from ..store.store import Store, open_store
 
     with stored(command, asked, listener) as (place, finish):
@@ -113,14 +113,14 @@ def opened(command: str, asked: Mapping[str, Any], listener: Listener, directed:
 
 
 def _kept(command: str, asked: Mapping[str, Any]) -> Any:
-    """What the temporary store keeps beside edges."""
+    """The additions to edges that the temporary store keeps."""
     from ..caller import Kept
 
     return Kept(bool(asked.get("directed")) or (command == "info" and asked["components"]), _choice(command, asked))
 
 
 def _choice(command: str, asked: Mapping[str, Any]) -> WeightChoice | None:
-    """The weights that were asked for. Raises InputError for a name that is none."""
+    """The requested weights. Raises InputError for an invalid name."""
     from ..formats.weights import named_weights
 
     name = asked.get("weight")
@@ -128,7 +128,7 @@ def _choice(command: str, asked: Mapping[str, Any]) -> WeightChoice | None:
 
 
 def _convert_command(asked: Mapping[str, Any]) -> str:
-    """The command that makes a store of the file to keep."""
+    """The command that converts the file to a permanent store."""
     path = Path(asked["store"])
     target = (path.name.partition(".")[0] if path.is_file() else "") or "graph"
     column = asked.get("weight")
@@ -138,7 +138,7 @@ def _convert_command(asked: Mapping[str, Any]) -> str:
 
 
 def _what(name: str, origin: Origin) -> str:
-    """What has become of the file, in a line."""
+    """A line about the conversion of the file."""
     assert origin.record is not None
     record = vars(origin.record)
     own = options_of(click.get_current_context().command)
@@ -150,7 +150,7 @@ def _what(name: str, origin: Origin) -> str:
 
 
 def _as_asked(text: str, own: Collection[str]) -> str:
-    """A message with the options of weights that a command has in place of those of convert."""
+    """A message of convert, with the command's own options for weights."""
     if "--weighted" in own:
         text = _WEIGHTS.sub("--weighted", text)
     return _COLUMN.sub("--weight=", text) if "--weight" in own else text
@@ -158,8 +158,8 @@ def _as_asked(text: str, own: Collection[str]) -> str:
 
 @contextmanager
 def _refusing(command: str, keeping: str) -> Iterator[None]:
-    """An error that names options of `emdiam convert`, which the running command has not, says so; what --weights is
-    there is two options here."""
+    """A context in which errors that name options of `emdiam convert` say so if the running command does not have
+    them. The option --weights of convert corresponds to two options of other commands."""
     try:
         yield
     except InputError as error:

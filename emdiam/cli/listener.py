@@ -1,4 +1,4 @@
-"""How progress is shown: a live view on a terminal, plain lines in a log, or nothing; and told to a file."""
+"""The display of progress: a live view on a terminal, plain lines in a log, or nothing; and records in a file."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from .output import answer, complain
 
 @contextmanager
 def listening(given: Mapping[str, Any], view: str = "LiveView") -> Iterator[Listener]:
-    """A listener for the library's `progress` argument; everything goes to standard error, and to the file of --events
-    if the running command has one. given : the options of the command, quiet and log_interval (seconds between lines
-    where standard error is no terminal) among them. view : the class of live.py that shows it on a terminal."""
+    """A listener for the library's `progress` argument. It writes to standard error, and to the file of --events if the
+    running command has one. given : the options of the command, with quiet and log_interval (seconds between lines if
+    standard error is not a terminal). view : the class of live.py for a terminal."""
     context = click.get_current_context(silent=True)
     log: Listener | None = None if context is None else context.meta.get(EVENT_LOG)
     quiet, interval = given["quiet"], given["log_interval"]
@@ -46,8 +46,8 @@ def _steps(context: click.Context | None, asked: Mapping[str, Any]) -> tuple[Ste
 
 @contextmanager
 def _messages(quiet: bool, view: Listener, interval: float) -> Iterator[None]:
-    """Within it, what the library's logger says goes to standard error. That kernels are compiled is said of the first,
-    and then after so many seconds; a view on a terminal has all of them as a phase."""
+    """A context that sends the messages of the library's logger to standard error. The compilation of kernels is
+    reported for the first one, and then every `interval` seconds; a view on a terminal shows all as a phase."""
     import logging
 
     spoken = [-interval]
@@ -90,9 +90,8 @@ def _view(quiet: bool, log_interval: float, steps: Sequence[Step], name: str) ->
 
 def answered(given: Mapping[str, Any], work: Callable[[Listener], Any], text: Callable[[Any], str],
              view: str = "LiveView") -> Any:
-    """Do work of many runs and print its answer: messages, then one JSON object or `text`. Of work that was stopped or
-    whose files cannot be written it is what there is by then, and the StoppedEarly or NotWritten goes on. view : see
-    `listening`."""
+    """Run `work` and print its answer: messages, then one JSON object or `text`. If it was stopped or its files could
+    not be written, print the answer so far and raise the StoppedEarly or NotWritten again. view : see `listening`."""
     def show(result: Any) -> None:
         for message in result.messages:
             complain(f"emdiam: {message}")

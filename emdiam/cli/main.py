@@ -1,7 +1,7 @@
-"""The `emdiam` command: a group whose subcommands are imported only when they are named.
+"""The `emdiam` command: a group that imports a subcommand only when it is named.
 
-`emdiam --help` must answer at once, so nothing here (or at the top of a command's module) imports
-numpy, numba, zarr, pyarrow or rich; a command imports the library inside its body.
+`emdiam --help` must answer at once. So this module and the top of a command's module import none of numpy, numba, zarr,
+pyarrow and rich; a command imports the library inside its body.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 
 COMMANDS = ("convert", "apply", "reorder", "info", "plan", "exact", "approx", "ecc", "distances", "sssp", "apsp",
             "tradeoff", "verify", "generate", "batch", "report", "warmup")
-# By this variable a shell asks for completions (docs/commands/README.md).
+# A shell requests completions with this variable (docs/commands/README.md).
 COMPLETE = "_EMDIAM_COMPLETE"
-_SHORT = 100  # letters of what a command does
+_SHORT = 100  # letters of a command's short help
 
 
 class LazyGroup(Suggesting):
-    """A group that finds command NAME as the attribute `command` of the module emdiam.cli.NAME. Commands have the names
-    of their functions in Python, too."""
+    """A group that finds command NAME as the attribute `command` of the module emdiam.cli.NAME. The name of a command's
+    function in Python works, too."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names in the order of a user's work, not of the alphabet."""
+        """Names in the order of a user's work, not alphabetical."""
         return list(COMMANDS)
 
     def all_names(self, ctx: click.Context) -> list[str]:
@@ -52,7 +52,7 @@ class LazyGroup(Suggesting):
         return [*COMMANDS, *NAMES]
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """What a word may XX."""
+        """Completions of a word: names of commands, and options."""
         from click.shell_completion import CompletionItem
 
         named = [CompletionItem(name, help=command.get_short_help_str(_SHORT)) for name in self.all_names(ctx)
@@ -60,7 +60,7 @@ class LazyGroup(Suggesting):
         return named + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write each command once, with all of its names, the longest first."""
+        """Write each command once, with all its names, the longest first."""
         rows = []
         for name in COMMANDS:
             command = self.get_command(ctx, name)
@@ -71,7 +71,7 @@ class LazyGroup(Suggesting):
             formatter.write_dl(rows)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, imported now; None for a name that is none of ours."""
+        """The command, imported now; None for an unknown name."""
         name = NAMES.get(cmd_name, cmd_name)
         if name not in COMMANDS:
             return None
@@ -95,7 +95,7 @@ def group() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Entry point of the console script: run the command line and leave with its exit code."""
+    """Entry point of the console script: run the command line and exit with its code."""
     fill_closed_streams()
     settle_malloc()
     settle_start()

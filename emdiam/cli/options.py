@@ -1,4 +1,5 @@
-"""The options of the command line, made of the table of all options (runs/options.py), and the types of their texts."""
+"""The options of the command line, made from the table of all options (runs/options.py), and the types of their
+values."""
 
 from __future__ import annotations
 
@@ -24,18 +25,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 LONGEST_SHOWN_PATH = 10_000
 CPU = "cpu"
-# Keys of a context's meta: the file of --events, and what writes to it.
+# Keys of a context's meta: the file of --events, and its EventLog.
 EVENTS, EVENT_LOG = "emdiam.events", "emdiam.event_log"
 
 
 class Parsed(click.ParamType):
-    """A number that the library's own parser reads, so that every place takes the same texts."""
+    """A number read by the library's own parser, so that all places accept the same texts."""
 
     def __init__(self, name: str, parse: Callable[[Any], int | float]) -> None:
         self.name, self._parse = name, parse
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | float:
-        """The parsed value; a text that is none is a usage error."""
+        """The parsed value; an invalid text is a usage error."""
         try:
             return self._parse(value)
         except InputError as error:
@@ -43,14 +44,15 @@ class Parsed(click.ParamType):
 
 
 def suggesting(message: str, name: str, known: Iterable[str]) -> str:
-    """What click says of a name that there is not, with the closest of those that there are, as click itself says it of
+    """The message of click about an unknown name, with the closest known names, like the message of click about
     options."""
     close = closest(name, known)
     return message if close is None else f"{message} (Did you mean {close!r}?)"
 
 
 class Choice(click.Choice[str]):
-    """One of some names; of another one, the error names the closest, as click does of options and commands."""
+    """One of a set of names. The error for another name suggests the closest, as click does for options and
+    commands."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The value, if it is one of the names."""
@@ -62,15 +64,15 @@ class Choice(click.Choice[str]):
 
 STORE = click.argument("store", type=click.Path(path_type=str))
 GRAPH = click.argument("store", metavar="GRAPH", type=click.Path(path_type=str))
-# What the help of commands says that have this one.
+# Sentence in the help of commands with this argument.
 OF_GRAPH = " GRAPH is a store, or a file of edges, which becomes a temporary store first."
 
 
 class Written(click.Path):
-    """A path that the command writes to. outcome.EmdiamCommand checks it before the command's body: parsing a
-    command line (as `emdiam batch` does for jobs that come later) does not.
+    """A path that the command writes to. outcome.EmdiamCommand checks it before the command's body, not while the
+    command line is parsed (`emdiam batch` parses those of later jobs).
 
-    check : the function of durable.py that does.
+    check : name of the checking function of durable.py.
     """
 
     def __init__(self, check: str, **options: Any) -> None:
@@ -78,7 +80,7 @@ class Written(click.Path):
         self._check = check
 
     def check(self, path: str | Path) -> None:
-        """Raises InputError where it cannot be written."""
+        """Raise InputError if the path cannot be written."""
         from .. import durable
 
         getattr(durable, self._check)(path)
@@ -92,23 +94,23 @@ _TYPES: dict[str, click.ParamType] = {
     values.FILE: Written("check_file", dir_okay=False, path_type=Path), values.STORE: NEW_STORE,
     values.FOLDER: Written("check_folder", file_okay=False, path_type=Path),
     values.SCRATCH: Written("check_scratch", file_okay=False, path_type=Path),
-    # The command's body, which knows what it is to be, checks it too.
+    # The command's body, which knows the kind of the output, checks it too.
     values.EITHER: Written("check_above", path_type=Path)}
 COUNT = _TYPES[values.COUNT]
-# Of flags: what click has to know of each kind.
+# The settings of click for each kind of flag.
 _FLAGS: dict[str, dict[str, Any]] = {
     values.FLAG: {"is_flag": True}, values.ON: {"is_flag": True, "default": None},
     values.OFF: {"flag_value": False, "default": None}, values.NAMED: {"is_flag": False, "flag_value": ""}}
 
 
 def _keep_events(context: click.Context, _parameter: click.Parameter, file: Path | None) -> None:
-    """The command's body does not see the file: outcome.EmdiamCommand opens it, and listener.listening
-    hands events on to it."""
+    """Store the file of --events in the context. outcome.EmdiamCommand opens it, listener.listening passes events to
+    it, and the command's body does not see it."""
     context.meta[EVENTS] = file
 
 
 def made(option: Option, **more: Any) -> Callable[[F], F]:
-    """An option of the table as click has it. more : further settings, or others."""
+    """An option of the table, for click. more : additional or replaced settings."""
     low, high = option.limits
     kinds: dict[str, Callable[[], click.ParamType]] = {
         values.INTEGER: lambda: click.IntRange(low, high),
@@ -134,10 +136,10 @@ def made(option: Option, **more: Any) -> Callable[[F], F]:
 
 
 def of(command: str, *names: str, **more: Any) -> Callable[[F], F]:
-    """All options of a command as one decorator, or those of these names, in the order of the help. more : settings of
+    """One decorator for all options of a command, or for the named ones, in the order of the help. more : settings of
     click for them."""
     def decorate(function: F) -> F:
-        # click collects from a function from the last decorator up, and appends to a command.
+        # click collects the options of a function from the last decorator up, and appends those of a command.
         options = [option for name in names or COMMANDS[command]
                    if (option := option_of(command, name)) is not None]
         for option in options if isinstance(function, click.Command) else reversed(options):
@@ -147,22 +149,22 @@ def of(command: str, *names: str, **more: Any) -> Callable[[F], F]:
 
 
 def passed(given: Mapping[str, Any], *without: str) -> dict[str, Any]:
-    """What a command was given for the library's function of its name: options that were given, but not those of
-    printing, and not those named."""
+    """The arguments of the library's function of the same name: the command's options, except those for printing and
+    the names in `without`."""
     return {name: value for name, value in given.items() if value is not None and name not in (*without, *PRINTED)}
 
 
 def with_device(given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a command was given, with the device looked for now, unless workers look for theirs, or distances go along
-    arcs or weights, which the CPU has alone. Raises InputError."""
+    """The options of a command, with the device chosen now, unless workers choose theirs, or distances follow arcs or
+    weights, which only the CPU supports. Raises InputError."""
     elsewhere = any(given.get(name) for name in ("workers", "scheduler", *CHOOSING))
     device = given.get("device", CPU)
     return {**given, **({} if elsewhere or device == CPU else {"device": chosen_device(device)})}
 
 
 def task_given(command: str, given: Mapping[str, Any], checkpoint: CheckpointOptions | None, **more: Any) -> Task:
-    """The task of a command by what it was given. checkpoint : in place of what was said of it, where the task has
-    one. more : options that have other values. Raises InputError."""
+    """The task of a command from its options. checkpoint : replaces the checkpoint options, if the task has one. more :
+    options with other values. Raises InputError."""
     from ..runs.task import task_of
 
     asked = {**passed(given, "store", "weight"), **more}
@@ -172,7 +174,7 @@ def task_given(command: str, given: Mapping[str, Any], checkpoint: CheckpointOpt
 
 
 def chosen_device(text: str) -> Selection:
-    """The device; where auto finds no GPU, a line on standard error says why. Raises InputError."""
+    """The device. If auto finds no GPU, a line on standard error says why. Raises InputError."""
     from ..gpu.setting import select_device
 
     selected = select_device(text)

@@ -1,14 +1,15 @@
-"""From what happened to an exit code: 0 answered, 1 our fault, 2 input or options, 3 stopped early.
+"""The end of a command: its exit code, its answer if it was stopped, and its record of events.
 
-What a command prints with --json that was stopped before it had an answer: the names of its answer, with what is
-known of the graph and the bounds that hold for any graph of so many vertices.
+Exit codes: 0 answered, 1 internal fault, 2 input or options, 3 stopped early.
 
-`--events FILE.jsonl`: what a command was asked, every event, and how it ended, a JSON object a line.
+A command with --json that is stopped before its answer prints the keys of its answer, with the known facts of the
+graph and the bounds that hold for any graph with n vertices.
 
-Schema in docs/events.md. A line is one write to a file opened for appending, so several runs may share
-a file and a killed run leaves whole lines, but for the last one at most; the next run begins a new
-line. A disk that is full ends the record with one warning and never the run. Events of one phase are
-thinned to one a second, after a burst at the start that short runs keep whole.
+`--events FILE.jsonl` records the arguments of a command, every event, and its end, one JSON object a line (schema in
+docs/events.md). Each line is a single write to a file opened for appending. So several runs may share a file, and a
+killed run leaves complete lines, except perhaps the last; the next run starts a new line. A full disk ends the record
+with a warning, never the run. Events of a phase are limited to one a second, after a burst at the start that records
+short runs completely.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from .process import stop_asked
 OUR_FAULT, USER_FAULT = 1, 2
 HELP = {"help_option_names": ["-h", "--help"]}
 _BY_USER, _WEIGHTED = "stopped by the user", "--weighted"
-# Key of a context's meta: whether the help is to have all options.
+# Key of a context's meta: whether the help shows all options.
 WHOLE = "emdiam.whole"
 # Failures of files and disks that the user can fix, wherever they surface.
 _USER_ERRNOS = frozenset({
@@ -55,33 +56,32 @@ _USER_ERRNOS = frozenset({
 
 
 class Interrupted(EmdiamError):
-    """Stopped by the user before there was anything to answer with."""
+    """Stopped by the user before any result."""
 
     exit_code = USER_FAULT
 
 
 class EmdiamCommand(click.Command):
-    """A command that does not begin before all that it is to write can be written. Its broken pipes are its own:
-    `emit` deals with a reader that has gone, so any other one (a helper process that died) must not pass for
-    that. With --events it keeps a record of what was asked and how it ended. Its help is short, and whole with
-    --help-all."""
+    """A command that first checks that all its outputs can be written. It turns a broken pipe into an error: `emit`
+    handles a closed standard output, so any other broken pipe (of a helper process that died) is a fault. With
+    --events it records its arguments and its end. Its help is short, and complete with --help-all."""
 
     def __init__(self, name: str | None, **settings: Any) -> None:
         if any(one.metavar == "GRAPH" for one in settings.get("params", ())):
             first, blank, others = inspect.cleandoc(settings["help"]).partition("\n\n")
             settings["help"] = first + OF_GRAPH + blank + others
-        # Its own, since a command keeps what its first context says of them, which may be one without the group.
+        # Explicit, since a command keeps the settings of its first context, which may lack the group.
         super().__init__(name, **{"context_settings": HELP, **settings})
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Its options, and --help-all."""
+        """The options of the command, and --help-all."""
         return [*super().get_params(ctx), click.Option(
             ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_show_all,
             help="Show all options, in groups, and exit.")]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line: weights that are named are asked for, and a name where --weighted has none brings the
-        option that has."""
+        """Parse the command line. A name of weights implies --weighted, and a value given to --weighted is an error
+        that names --weight."""
         typed = [arg for arg in args if arg.partition("=")[0] == _WEIGHTED]
         try:
             left = super().parse_args(ctx, args)
@@ -98,14 +98,14 @@ class EmdiamCommand(click.Command):
         return left
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what the command does: its first paragraph; with WHOLE in the context's meta, all of them."""
+        """Write the first paragraph of the description; with WHOLE in the context's meta, all paragraphs."""
         text = inspect.cleandoc(self.help or "")
         formatter.write_paragraph()
         with formatter.indentation():
             formatter.write_text(text if ctx.meta.get(WHOLE) else text.partition("\n\n")[0])
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options that most runs need and two examples; with WHOLE, all options in their groups."""
+        """Write the most used options and two examples; with WHOLE, all options in their groups."""
         (short_help.write_all if ctx.meta.get(WHOLE) else short_help.write_short)(self, ctx, formatter)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -124,7 +124,7 @@ class EmdiamCommand(click.Command):
         return code
 
     def _invoke(self, ctx: click.Context) -> Any:
-        """The body; one that is stopped before it has printed an answer prints what is known, with --json."""
+        """Run the body. If it is stopped before its answer, print the known facts with --json."""
         begin = time.perf_counter()
         try:
             return self._do(ctx)
@@ -155,7 +155,7 @@ class EmdiamCommand(click.Command):
 
 
 def options_of(command: click.Command) -> set[str]:
-    """The options of a command, or of all that it has."""
+    """The options of a command, or of all commands of a group."""
     group = command if isinstance(command, click.Group) else None
     context = click.Context(command)
     inner = [group.get_command(context, name) for name in group.list_commands(context)] if group else [command]
@@ -164,7 +164,7 @@ def options_of(command: click.Command) -> set[str]:
 
 
 def homes(group: click.Group) -> dict[str, str]:
-    """The name of the first command that has it for each option."""
+    """Each option with the name of the first command that has it."""
     context, found = click.Context(group), dict[str, str]()
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -174,7 +174,7 @@ def homes(group: click.Group) -> dict[str, str]:
 
 
 def _say_of_which(error: EmdiamError, ctx: click.Context) -> None:
-    """Put an error in the options of the running command."""
+    """Reword an error with the options of the running command."""
     from ..terms import in_options, reword
 
     root = ctx.find_root().command
@@ -191,19 +191,19 @@ def _show_all(context: click.Context, _option: click.Parameter, wanted: bool) ->
 
 
 class Suggesting(click.Group):
-    """A group that names the closest of its commands where there is none of the name that was given: click itself only
-    knows of commands that are loaded. kind : what a command of it is."""
+    """A group that suggests the closest commands for an unknown name: click itself knows only loaded commands. kind :
+    the word for its commands in messages."""
 
     kind = "command"
 
     def all_names(self, ctx: click.Context) -> list[str]:
-        """Of commands: those that are listed, and others that they have."""
+        """All names of commands, listed or not."""
         return self.list_commands(ctx)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that `args` begin with, and what is left of them. Raises UsageError."""
+        """The command at the start of `args`, and the remaining arguments. Raises UsageError."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -212,7 +212,7 @@ class Suggesting(click.Group):
 
 
 def describe(error: BaseException) -> tuple[int, str]:
-    """The exit code of what a command raised, and its sentence."""
+    """The exit code and the sentence of an error of a command."""
     if isinstance(error, OSError | InputError) and _is_adrift():
         return USER_FAULT, ("the folder that this command runs in has been deleted; change to one that exists (cd), and"
                             " give the command again")
@@ -234,7 +234,7 @@ def describe(error: BaseException) -> tuple[int, str]:
 
 
 def _is_adrift() -> bool:
-    """Whether the current folder has been deleted: no relative path leads anywhere then."""
+    """Whether the current folder has been deleted, so that no relative path is valid."""
     try:
         os.getcwd()
     except FileNotFoundError:
@@ -243,8 +243,8 @@ def _is_adrift() -> bool:
 
 
 def run(group: click.Group, arguments: list[str]) -> int:
-    """Run the command line `arguments` and return the exit code; whatever goes wrong becomes one
-    sentence on standard error. A traceback is added when EMDIAM_DEBUG=1."""
+    """Run the command line `arguments` and return the exit code. Any error becomes one sentence on standard error, with
+    a traceback if EMDIAM_DEBUG=1."""
     try:
         check_stdout()
     except InputError as error:
@@ -256,13 +256,13 @@ def run(group: click.Group, arguments: list[str]) -> int:
             return int(group.invoke(context) or 0)
     except click.exceptions.Exit as leave:  # --help and --version
         return leave.exit_code
-    except BrokenPipeError:  # the reader of --help has gone
+    except BrokenPipeError:  # the reader of --help has closed the pipe
         silence(sys.stdout)
         return 0
     except click.exceptions.NoArgsIsHelpError as error:
         complain(error.format_message())
         return USER_FAULT
-    except (Exception, KeyboardInterrupt) as error:  # the last resort: one line instead of a traceback
+    except (Exception, KeyboardInterrupt) as error:  # in place of a traceback, one line
         if os.environ.get("EMDIAM_DEBUG") == "1":
             import traceback
 
@@ -275,26 +275,26 @@ def run(group: click.Group, arguments: list[str]) -> int:
 
 
 def failure(error: BaseException, code: int, sentence: str) -> dict[str, Any]:
-    """What a command with --json prints in place of an answer: the sentence, the exit code, and of an error of the
-    input where it is and what helps."""
+    """The object that a command with --json prints in place of an answer: the sentence, the exit code, and the position
+    and remedy of an input error."""
     names = ("path", "line", "byte", "text", "remedy") if isinstance(error, InputError) else ()
     return {"error": sentence, "exit_code": code, **{name: plain(getattr(error, name)) for name in names},
             "version": __version__}
 
 
-# Commands that answer with bounds or with what was counted so far: stopped, they leave with exit code 3.
+# Commands that answer with bounds or partial counts if stopped, with exit code 3.
 ANSWERING = {command for row in METRICS.values() for command in row.kinds} | {"verify", "tradeoff", "batch"}
-# Classes of answers that no metric has.
+# Classes of answers outside the table of metrics.
 _REPORT, _ROWS = "certificates.documents:VerifyReport", "distribution.table:DistanceRows"
 _RECORD_FILE = "zarr.json"
-# What an answer repeats of what was asked.
+# Arguments that an answer repeats.
 _ASKED = ("method", "source", "target", "seed", "quantile")
-# Seconds of an answer, beside their total.
+# Parts of the seconds of an answer, beside the total.
 _PARTS = ("compile", "load", "solve", "verify")
 
 
 def stored_record(store: str) -> Mapping[str, Any]:
-    """The record of a store, without opening it; empty for what is no store on a disk."""
+    """The record of a store, without opening it; empty if the path is not a store on a disk."""
     try:
         record = json.loads((Path(store) / _RECORD_FILE).read_text(encoding="utf-8"))["attributes"]["emdiam"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -303,19 +303,19 @@ def stored_record(store: str) -> Mapping[str, Any]:
 
 
 def unanswered(command: str, given: Mapping[str, Any], sentence: str, seconds: float) -> dict[str, Any]:
-    """The object to print.
+    """The object to print if a command was stopped before its answer.
 
     Parameters
     ----------
-    command : its name.
-    given : what it was given, by the names of its options.
+    command : name of the command.
+    given : values of its options, by name.
     sentence : why it was stopped.
-    seconds : that it ran.
+    seconds : its run time.
 
     Returns
     -------
-    dict : the names of the command's answer. Those that are not known are null, empty or 0; lower and upper hold for
-        any graph of so many vertices, upper is null along weights. stopped : the sentence.
+    dict : the keys of the command's answer. Unknown values are null, empty or 0; lower and upper hold for any graph
+        with n vertices, upper is null along weights. stopped : the sentence.
     """
     told: dict[str, Any] = {"complete": False, "seconds": {"total": seconds}, "version": __version__}
     row = metric_of(command, given)
@@ -327,7 +327,7 @@ def unanswered(command: str, given: Mapping[str, Any], sentence: str, seconds: f
 
 
 def _of_kind(kind: type[Any], given: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-    """An answer of this class with nothing found."""
+    """An answer of this class without results."""
     from ..methods.result import Result, Traversals
     from ..units import peak_rss_bytes
 
@@ -358,9 +358,9 @@ _JSON = json.JSONEncoder(allow_nan=False)
 
 
 class EventLog:
-    """A listener that writes records; begin_log makes one, and `end` closes it. Any thread may call it.
+    """A listener that writes records. begin_log makes it, `end` closes it, and any thread may call it.
 
-    path : the file, appended to. Raises InputError if it cannot be opened.
+    path : file to append to. Raises InputError if it cannot be opened.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -376,13 +376,13 @@ class EventLog:
         self._torn = self._ends_torn()
 
     def __call__(self, event: Event) -> None:
-        """Record one event, unless there were too many lately."""
-        if event.kind == "traversal":  # the library bounds their rate
+        """Record an event, unless recent ones have used up the allowance."""
+        if event.kind == "traversal":  # the library limits their rate
             facts = {"phase": event.phase, **event.facts}
             profile = {"profile": facts.pop("profile")} if "profile" in facts else {}
             self.write("traversal", facts, **profile)
             return
-        if event.kind == "jobs":  # each job has events of its own
+        if event.kind == "jobs":  # each job records its own events
             return
         turn = event.finished or event.phase != self._phase
         if self._all.take() or (turn and self._turns.take()):
@@ -391,13 +391,13 @@ class EventLog:
                 "phase", "done", "total", "unit", "finished", "facts")})
 
     def end(self, exit_code: int, sentence: str | None) -> None:
-        """The last record, and the file is closed. sentence : what was complained of, if anything."""
+        """Write the last record and close the file. sentence : the printed error, if any."""
         self.write("end", {"exit_code": exit_code, "sentence": sentence})
         with self._lock:
             self._close()
 
     def write(self, record: str, rest: dict[str, Any], **profile: list[list[int]]) -> None:
-        """One record. profile : plain as it is; to look at all of it would take six times as long as to write it."""
+        """Write a record. profile : already plain; converting it would take six times as long as writing it."""
         with self._lock:
             if not self._open:
                 return
@@ -418,23 +418,23 @@ class EventLog:
             os.close(self._file)
 
     def _ends_torn(self) -> bool:
-        """Whether the file ends within a line, as a killed run may leave it."""
+        """Whether the file ends inside a line, which a killed run may leave."""
         try:
             size = os.fstat(self._file).st_size
             return size > 0 and os.pread(self._file, 1, size - 1) != b"\n"
-        except OSError:  # a pipe or a terminal has no end to look at
+        except OSError:  # a pipe or a terminal has no end to read
             return False
 
 
 def _kernel_seconds() -> float:
-    """jit.kernel_seconds; a command that runs no kernel must not import it."""
+    """jit.kernel_seconds, or 0 without its import, which a command without kernels avoids."""
     jit = sys.modules.get("emdiam.jit")
     return 0.0 if jit is None else float(jit.kernel_seconds())
 
 
 def begin_log(path: str | Path, command: str, arguments: dict[str, Any]) -> EventLog:
-    """A log at `path` whose first record has the command and its arguments (by the names of its options). Raises
-    InputError if the file cannot be opened."""
+    """A log at `path`, with a first record of the command and its arguments by option name. Raises InputError if the
+    file cannot be opened."""
     log = EventLog(path)
     store = None if command in ("convert", "generate") else arguments.get("store")
     log.write("begin", {"schema": SCHEMA, "command": command, "version": __version__, "arguments": arguments,
@@ -443,7 +443,7 @@ def begin_log(path: str | Path, command: str, arguments: dict[str, Any]) -> Even
 
 
 def store_digest(store: str) -> str | None:
-    """The digest in the record of a store, without opening it; None for what is no store on a disk
-    (the command will say what is wrong with it)."""
+    """The digest in the record of a store, without opening it; None if the path is not a store on a disk (the command
+    itself reports that)."""
     digest = stored_record(store).get("chunk_digest")
     return None if digest is None else str(digest)

@@ -1,4 +1,4 @@
-"""Writing to standard output and standard error so that closed pipes and full disks do no harm."""
+"""Safe writing to standard output and standard error, with closed pipes and full disks handled."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ..durable import write_all
 from ..errors import InputError
 
 _NAME = "emdiam: "
-_NARROWEST = 16  # columns of a table that are folded
+_NARROWEST = 16  # least width of a folded table column
 _SENTENCE, _ANSWERED = "emdiam.sentence", "emdiam.answered"
 
 
 def silence(stream: TextIO) -> None:
-    """Nobody reads the stream any more: send what is still buffered nowhere, or the interpreter would complain again
+    """Redirect a stream without a reader to /dev/null; otherwise the interpreter would report its buffered text again
     at exit."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, stream.fileno())
@@ -31,8 +31,8 @@ def silence(stream: TextIO) -> None:
 
 
 def check_stdout() -> None:
-    """Raise InputError where standard output is closed (`emdiam ... >&-`), or open for reading alone: there is no
-    place for an answer then."""
+    """Raise InputError if standard output is closed (`emdiam ... >&-`) or open only for reading, since an answer could
+    not be written."""
     if sys.stdout is not None:
         try:
             number = sys.stdout.fileno()
@@ -45,7 +45,7 @@ def check_stdout() -> None:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    """Write all of it, now. Under PYTHONUNBUFFERED a text stream drops what one write did not take."""
+    """Write and flush the whole text. Under PYTHONUNBUFFERED, a text stream drops the rest of a partial write."""
     raw = getattr(stream, "buffer", None)
     if not isinstance(raw, io.RawIOBase):
         stream.write(text)
@@ -55,10 +55,9 @@ def _write(stream: TextIO, text: str) -> None:
 
 
 def emit(text: str) -> None:
-    """Print the answer on standard output, now.
+    """Print the answer on standard output and flush it.
 
-    A reader who has gone is no error: it has what it wanted. Raises InputError when the answer
-    cannot be written (disk full).
+    A pipe closed by its reader is no error. Raises InputError if the answer cannot be written (disk full).
     """
     check_stdout()
     context = click.get_current_context(silent=True)
@@ -74,8 +73,8 @@ def emit(text: str) -> None:
 
 
 def answer(data: dict[str, Any], text: Callable[[dict[str, Any]], str], as_json: bool) -> None:
-    """Print the answer of a command: one JSON object on one line (NaN and infinity are refused: JSON has none), or what
-    `text` makes of it for people."""
+    """Print the answer of a command: a JSON object on one line (NaN and infinity are refused, since JSON lacks them),
+    or the result of `text`."""
     if as_json:
         emit(json.dumps(data, allow_nan=False, default=_exact))
         return
@@ -84,13 +83,13 @@ def answer(data: dict[str, Any], text: Callable[[dict[str, Any]], str], as_json:
 
 
 def by_words(text: str, width: int) -> str:
-    """The lines of a text as a terminal of this width shows them: long ones go on below, between words, those of
-    tables within their last column."""
+    """A text folded for a terminal of this width: long lines break between words, and lines of tables inside their last
+    column."""
     return "\n".join(line if len(line) <= width else _folded(line, width) for line in text.split("\n"))
 
 
 def _folded(line: str, width: int) -> str:
-    """A line that is longer than that. One of Markdown, and one with no room for a last column, stay as they are."""
+    """A folded long line. A line of a Markdown table, or without room for a last column, remains unchanged."""
     before, gap, last = line.rpartition("  ")
     indent = len(before + gap) or 2
     if line.startswith("|") or width - indent < _NARROWEST:
@@ -100,21 +99,21 @@ def _folded(line: str, width: int) -> str:
 
 
 def _exact(value: Any) -> str:
-    """A number with more digits than floats have, as a text of all of them. Raises TypeError for anything else."""
-    if type(value).__name__ == "Decimal":  # whose module takes time to import
+    """All digits of a Decimal as a text. Raises TypeError for other types."""
+    if type(value).__name__ == "Decimal":  # importing its module takes time
         return str(value)
     raise TypeError(f"{type(value).__name__} is no JSON")
 
 
 def has_answered(context: click.Context | None = None) -> bool:
-    """Whether a command has begun to print its answer. context : of the command; by default of the running one."""
+    """Whether a command has started to print its answer. context : of the command; by default of the running one."""
     context = context or click.get_current_context(silent=True)
     return context is not None and context.meta.get(_ANSWERED, False)
 
 
 def complain(text: str) -> None:
-    """Print a message on standard error, by words on a terminal; where that cannot be, nobody is left to hear it. The
-    last one that begins with "emdiam: " is the command's sentence, see `last_sentence`."""
+    """Print a message on standard error, folded between words on a terminal; failures are ignored. The last message
+    that starts with "emdiam: " is the command's sentence, see `last_sentence`."""
     context = click.get_current_context(silent=True)
     if context is not None and text.startswith(_NAME):
         context.meta[_SENTENCE] = text.removeprefix(_NAME)
@@ -123,12 +122,12 @@ def complain(text: str) -> None:
             text = by_words(text, get_terminal_size().columns)
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
-    except OSError:  # the reader, the terminal or the room on the disk has gone
+    except OSError:  # the reader or the terminal is closed, or the disk is full
         silence(sys.stderr)
 
 
 def last_sentence() -> str | None:
-    """What the running command has complained of last, without "emdiam: "; None if of nothing."""
+    """The last error sentence of the running command, without "emdiam: "; None if it printed none."""
     context = click.get_current_context(silent=True)
     sentence: str | None = None if context is None else context.meta.get(_SENTENCE)
     return sentence

@@ -1,6 +1,6 @@
-"""`emdiam plan`: what a run would take, before it starts.
+"""`emdiam plan`: the memory and reads of a run, before it starts.
 
-The plan for people is the peak first, as a sum, then what each phase asks for; or a table of all methods."""
+The text of a plan shows first the peak, as a sum, then the state of each phase; or a table of all methods."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def command(**given: Any) -> int:
     if "masters" in asked:
         asked["masters"] = one_item(asked["masters"])
     asked["weighted"] = bool(given["weighted"] or given["weight"])
-    # On a GPU nobody looks, since the forecast is that of the CPU.
+    # No probe for a GPU, since the forecast is for the CPU.
     probe = None if given["no_probe"] or given["device"] != "cpu" else given["probe"]
     with listening(given) as listener, opened("plan", given, listener) as (store, _):
         planned = plan(store, probe=probe, **{**asked, "device": options.chosen_device(given["device"])})
@@ -54,7 +54,7 @@ def command(**given: Any) -> int:
 
 
 def _one(planned: Planned) -> dict[str, Any]:
-    """The plan of a method as a dict, its forecast in it."""
+    """The plan of a method as a dict, with its forecast."""
     assert planned.plan is not None and planned.forecast is not None
     return {**planned.plan.to_dict(), "forecast": planned.forecast.to_dict(),
             "probe": None if planned.probe is None else planned.probe.to_dict(), **_locality(planned),
@@ -63,7 +63,7 @@ def _one(planned: Planned) -> dict[str, Any]:
 
 
 def _all(methods: list[Planned]) -> dict[str, Any]:
-    """The plans of all methods. Raises BudgetError if the budget does for none."""
+    """The plans of all methods. Raises BudgetError if the budget suffices for no method."""
     if all(planned.plan is None for planned in methods):
         raise BudgetError(f"no method can work with so little memory; {methods[0].method}: {methods[0].refused}")
     probe = next((planned.probe.to_dict() for planned in methods if planned.probe is not None), None)
@@ -72,7 +72,7 @@ def _all(methods: list[Planned]) -> dict[str, Any]:
 
 
 def _locality(planned: Planned) -> dict[str, Any]:
-    """What a BFS of the probe read, and the same in words."""
+    """The reads of a BFS of the probe, with a text."""
     found = planned.locality
     return {"locality": None if found is None else {**found.to_dict(), "text": str(found)}}
 
@@ -84,7 +84,7 @@ _HEAD = ("method", "planned peak", "predicted peak", "least --memory", "VRAM", "
 
 
 def plan_text(plan: dict[str, Any]) -> str:
-    """Lines for a plan as `MemoryPlan.to_dict()` gives it, with its forecast if there is one."""
+    """Lines for a plan of `MemoryPlan.to_dict()`, with its forecast if it has one."""
     state = max(phase["bytes"] for phase in plan["phases"])
     sizes = {"program": plan["base_bytes"], "vertex state": state,
              "reserve": plan["reserve_bytes"], "buffers": plan["buffer_bytes"],
@@ -105,14 +105,14 @@ def plan_text(plan: dict[str, Any]) -> str:
         f"least --memory that works: {format_size(plan['minimum_bytes'])}{_in_memory(plan)}",
         *_probe_lines(plan), *_order_lines(plan, plan.get("comparison")),
         table_text(("phase", "bytes a vertex", "vertex state"), [
-            # Of a graph so small that fixed sizes outweigh its vertices, a share of a vertex says nothing.
+            # On a tiny graph fixed sizes dominate, and bytes per vertex mean nothing.
             [phase["name"], f"{per:.2f}" if (per := phase["bytes_per_vertex"]) < _LARGEST_PER_VERTEX else "-",
              format_size(phase["bytes"])] for phase in plan["phases"]], left=(0,)),
     ])
 
 
 def _in_memory(plan: dict[str, Any]) -> str:
-    """What of the least memory depends on the graph, and on where vertex state is."""
+    """How the least memory depends on the graph and on the place of vertex state."""
     least, narrow, wide = plan["minimum_bytes"], plan.get("narrow_bytes", 0), plan.get("wide_bytes", 0)
     if not narrow:
         return ""
@@ -125,8 +125,8 @@ def _in_memory(plan: dict[str, Any]) -> str:
 
 
 def methods_text(answer: dict[str, Any]) -> str:
-    """A row a method, and below it what holds for all, and why some are refused; `answer` as `emdiam plan --json`
-    prints it."""
+    """A table with a row per method, then facts of all methods and reasons for refusals. answer : as printed by `emdiam
+    plan --json`."""
     planned = [method for method in answer["methods"] if method["plan"] is not None]
     table = table_text(_HEAD, [_row(method) for method in planned], left=(0,))
     refused = [f"{method['method']}: {method['refused']}" for method in answer["methods"] if method["plan"] is None]
@@ -140,7 +140,7 @@ def methods_text(answer: dict[str, Any]) -> str:
 
 
 def _limit_lines(plan: dict[str, Any], method: str = "") -> list[str]:
-    """The budget, and what it makes of the edges. method : " (METHOD)", where there are several."""
+    """The budget, and the place of the edges under it. method : " (METHOD)", if there are several."""
     return [f"memory limit: {format_size(plan['memory_limit_bytes'])}", f"edges{method}: {_edges(plan)}"]
 
 
@@ -152,14 +152,14 @@ def _row(method: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _vram(method: dict[str, Any]) -> str:
-    """What a GPU that holds the graph holds; of one that is there and does not, that edges are paged."""
+    """The GPU memory for a graph that is completely there; with "(paged)" if the actual GPU is too small for that."""
     there = method["vram"]
     paged = "" if there is None or there["resident"] else " (paged)"
     return format_size(method["forecast"]["vram_bytes"]) + paged
 
 
 def _vram_lines(plan: dict[str, Any]) -> list[str]:
-    """What is planned of the memory of the GPU that the run has; none on the CPU."""
+    """The memory plan of the GPU of this run; nothing on the CPU."""
     vram = plan.get("vram")
     if vram is None:
         return []
@@ -171,7 +171,7 @@ def _vram_lines(plan: dict[str, Any]) -> list[str]:
 
 
 def _probe_lines(answer: dict[str, Any]) -> list[str]:
-    """What the probe has seen; none in a plan without a forecast."""
+    """The results of the probe; nothing in a plan without a forecast."""
     if "probe" not in answer:
         return []
     probe = answer["probe"]
@@ -184,7 +184,7 @@ def _probe_lines(answer: dict[str, Any]) -> list[str]:
 
 
 def _longer(locality: dict[str, Any] | None) -> str:
-    """What a probe would take for which the time was too short, by the BFS that it had begun."""
+    """The time that a probe would need if it was too short, estimated from the BFS that it started."""
     if locality is None:
         return ""
     minutes = int(_PROBE_BFS * locality["seconds"] // 60) + 1
@@ -192,7 +192,7 @@ def _longer(locality: dict[str, Any] | None) -> str:
 
 
 def _order_lines(answer: dict[str, Any], comparison: dict[str, Any] | None, method: str = "") -> list[str]:
-    """How local the ids are, and what the run would take as the store is and with reordering first."""
+    """The locality of the ids, and the cost of the run with the store unchanged and with reordering first."""
     locality = answer.get("locality")
     if locality is None:
         return []

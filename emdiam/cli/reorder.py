@@ -1,4 +1,4 @@
-"""`emdiam reorder`: the same graph in a new store, its vertices in another order."""
+"""`emdiam reorder`: write the same graph to a new store with another order of vertices."""
 
 from __future__ import annotations
 

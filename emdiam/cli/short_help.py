@@ -1,7 +1,7 @@
-"""The help of commands: short with --help, whole and in groups with --help-all.
+"""The help of commands: short with --help, complete and in groups with --help-all.
 
-The short help has what a command does, the options that most runs need, and two examples; tests run these, from the
-first command to the last, in one folder. scripts/make_man_pages.py makes the pages of `man` from the same tables.
+The short help has the purpose of a command, its most used options, and two examples. Tests run all examples in one
+folder, from the first command to the last. scripts/make_man_pages.py makes the man pages from the same tables.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..runs.options import COMMANDS, NAMES
 
 Row = tuple[str, str]
 
-# The groups of options of all commands, with the names of theirs; all others are in the first group.
+# The groups of options of all commands, with the names of their options; all others are in the first group.
 ANSWER = "Answer"
 SECTIONS = {
     "Input": ("fmt", "ids", "columns", "header", "encoding", "bipartite", "weights", "allow_negative"),
@@ -28,7 +28,7 @@ SECTIONS = {
     "Checkpoint": ("checkpoint", "checkpoint_every", "resume", "keep_checkpoint", "retry"),
     "Output": ("as_json", "as_csv", "verbose", "quiet", "log_interval", "events", "plots"),
 }
-# Options that the short help shows; of the commands of `generate` those of their class come first.
+# Options in the short help; for commands of `generate` those of the class come first.
 SHOWN = {name: tuple(options.split()) for name, options in {
     "convert": "memory fmt columns ids weights directed force as_json",
     "apply": "add remove strict memory fmt weights force as_json",
@@ -70,21 +70,21 @@ EXAMPLES = {
     "report": ("emdiam report night -o report.html", "emdiam report night --format md"),
     "warmup": ("emdiam warmup", "emdiam warmup --all"),
 }
-# Options that all classes of graphs have; only some have vertices.
+# Options of all classes of graphs; only some have `vertices`.
 SHARED_OF_CLASSES = frozenset(COMMANDS["generate"]) - {"vertices"}
 _LONGEST_METAVAR = 16
-# A full stop or a colon before a sentence, which "e.g. 4GiB" has not; and what click and the table say of defaults.
+# The end of a sentence, which excludes "e.g. 4GiB"; and the notes of click and the table on defaults.
 _SENTENCE_END = re.compile(r"\. (?=[A-Z])|; |:? +\[(?=default|required|x)")
 
 
 def options_of(command: click.Command, context: click.Context) -> list[click.Option]:
-    """The options of a command, without those that help has of itself."""
+    """The options of a command, without the options for help."""
     return [one for one in command.get_params(context)
             if isinstance(one, click.Option) and not {"--help", "--help-all"} & set(one.opts)]
 
 
 def grouped(command: click.Command, context: click.Context) -> Iterator[tuple[str, list[click.Option]]]:
-    """The groups of a command that have an option, each with its options."""
+    """The nonempty option groups of a command, with their options."""
     options = options_of(command, context)
     listed = {name for names in SECTIONS.values() for name in names}
     first = [one for one in options if one.name not in listed]
@@ -102,7 +102,7 @@ def write_all(command: click.Command, context: click.Context, formatter: click.H
 
 
 def write_short(command: click.Command, context: click.Context, formatter: click.HelpFormatter) -> None:
-    """Write the options that most runs need, two examples, and where the others are."""
+    """Write the most used options, two examples, and a pointer to the others."""
     names = names_of(context)
     with formatter.section("Options"):
         formatter.write_dl([*(_short_row(one, context) for one in shown(command, context, names[0])),
@@ -119,8 +119,8 @@ def write_examples(names: Sequence[str], formatter: click.HelpFormatter) -> None
 
 
 def shown(command: click.Command, context: click.Context, name: str) -> list[click.Option]:
-    """The options of the short help, in the order of their table; required ones, and those of a class of graphs, come
-    first. name : of the command, or of the one that it belongs to."""
+    """The options of the short help, in the order of the table, after required options and options of a class of
+    graphs. name : of the command, or of its group."""
     options = {one.name: one for one in options_of(command, context)}
     first = [one for one in options.values()
              if one.required or (name == "generate" and one.name not in SHARED_OF_CLASSES)]
@@ -128,8 +128,8 @@ def shown(command: click.Command, context: click.Context, name: str) -> list[cli
 
 
 def names_of(context: click.Context) -> list[str]:
-    """The words of a command behind "emdiam", without its arguments: ["generate", "rmat"], by the first of its names;
-    its own name where it stands alone."""
+    """The words of a command behind "emdiam", without its arguments: ["generate", "rmat"], with its main name; only its
+    own name outside a group."""
     first, *others = context.command_path.split()[1:] or [str(context.command.name)]
     return [NAMES.get(first, first), *others]
 
@@ -142,6 +142,6 @@ def _short_row(option: click.Option, context: click.Context) -> Row:
     if len(names) > _LONGEST_METAVAR + 12 and "[" in names:
         names = f"{names.partition('[')[0]}NAME"
     first = _SENTENCE_END.split(text)[0].rstrip(".")
-    if first.count("(") > first.count(")"):  # it ends within brackets
+    if first.count("(") > first.count(")"):  # the sentence ends inside brackets
         first = first.rpartition(" (")[0]
     return names, f"{first}."

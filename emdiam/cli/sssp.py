@@ -36,7 +36,7 @@ _MOST_SHOWN = 20
 
 
 def paths_text(result: dict[str, Any], verbose: bool = False) -> str:
-    """Lines for a result as `ShortestPaths.to_dict()` gives it."""
+    """Lines for a result of `ShortestPaths.to_dict()`."""
     lines = [
         f"source: {result['source']}",
         f"reached: {result['reached']:,} of {format_count(result['n_vertices'], 'vertex', 'vertices')}",
@@ -62,12 +62,12 @@ def paths_text(result: dict[str, Any], verbose: bool = False) -> str:
 
 
 def _number(value: Any) -> str:
-    """A distance for people, with all of its digits."""
+    """A distance as text, with all its digits."""
     return f"{value:,}"
 
 
 def _path(path: list[Any]) -> str:
-    """The vertices of a path, the middle left out of a long one."""
+    """The vertices of a path, without the middle of a long one."""
     names = [str(one) for one in path]
     if len(names) > _MOST_SHOWN:
         names = [*names[: _MOST_SHOWN // 2], "...", *names[-_MOST_SHOWN // 2 :]]

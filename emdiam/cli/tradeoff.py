@@ -1,4 +1,4 @@
-"""`emdiam tradeoff`: what a better approximation costs on a store."""
+"""`emdiam tradeoff`: the cost of better approximations on a store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`emdiam verify`: prove the claims of a certificate again."""
+"""`emdiam verify`: check the claims of a certificate again."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def command(**given: Any) -> int:
 
 
 def _along_arcs(report: dict[str, Any], value: str) -> list[str]:
-    """What is verified along arcs."""
+    """The verified facts along arcs."""
     strong = report["n_strong_components"]
     largest = (f"verified: diameter {value}" if strong == 1 else
                f"verified: largest finite distance {value} ({strong:,} strong components)")
@@ -62,7 +62,7 @@ def _along_arcs(report: dict[str, Any], value: str) -> list[str]:
 
 
 def report_text(report: dict[str, Any], verbose: bool = False) -> str:
-    """Lines for a report that is verified, as `VerifyReport.to_dict()` gives it."""
+    """Lines for a report of `VerifyReport.to_dict()`."""
     lower, upper, largest = report["lower"], report["upper"], report["diameter_largest_component"]
     value = f"{lower:,}" if lower == upper else bounds_text(lower, upper)
     if report.get("directed"):
@@ -87,7 +87,7 @@ def report_text(report: dict[str, Any], verbose: bool = False) -> str:
 
 
 def _converted_lines(converted: dict[str, Any] | None) -> list[str]:
-    """What was converted, where the graph was no store."""
+    """The conversion, if the graph was not a store."""
     if converted is None:
         return []
     reading = converted["reading"] and f" ({converted['reading']})"
