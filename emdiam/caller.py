@@ -51,7 +51,7 @@ Rename = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Kept:
-    """What a store keeps of a graph besides its edges: their directions, and weights. columns : of a table, the ones
+    """Parts of a graph, besides its edges, that a store keeps: directions and weights. columns : of a table, the ones
     with the ends of edges; None: found by name."""
 
     directed: bool = False

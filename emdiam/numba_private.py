@@ -1,7 +1,7 @@
 """All private parts of numba and llvmlite that this package uses: another release may change them.
 
-Loaded only when a kernel is compiled: numba takes half a second and 50 MiB. tests/test_numba_private.py explains what
-has changed.
+Loaded only when a kernel is compiled: numba takes half a second and 50 MiB. tests/test_numba_private.py names the
+changes.
 """
 
 from __future__ import annotations

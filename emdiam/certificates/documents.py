@@ -216,7 +216,7 @@ class SealedDocument(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate(SealedDocument):
-    """Of a diameter."""
+    """For a diameter."""
 
     format = "emdiam certificate"
 
@@ -229,7 +229,7 @@ class Certificate(SealedDocument):
 
 @dataclass(frozen=True, kw_only=True)
 class EccentricityCertificate(SealedDocument):
-    """Of all eccentricities."""
+    """For all eccentricities."""
 
     format = "emdiam certificate of eccentricities"
 
@@ -242,7 +242,7 @@ class EccentricityCertificate(SealedDocument):
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedCertificate(SealedDocument):
-    """Of a diameter along weights. sources : of all components."""
+    """For a diameter along weights. sources : of all components."""
 
     format = "emdiam certificate of a weighted diameter"
     weighted = True
@@ -257,7 +257,7 @@ class WeightedCertificate(SealedDocument):
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedEccentricityCertificate(SealedDocument):
-    """Of all eccentricities along weights. sources : of all components."""
+    """For all eccentricities along weights. sources : of all components."""
 
     format = "emdiam certificate of weighted eccentricities"
     weighted = True
@@ -272,7 +272,7 @@ class WeightedEccentricityCertificate(SealedDocument):
 
 @dataclass(frozen=True, kw_only=True)
 class ArcCertificate(SealedDocument):
-    """Of the largest finite distance along arcs. pairs : vertices through which pairs of others are near."""
+    """For the largest finite distance along arcs. pairs : vertices through which pairs of others are near."""
 
     format = "emdiam certificate along arcs"
     directed = True
@@ -305,7 +305,7 @@ class WeightedArcCertificate(SealedDocument):
 
 @dataclass(frozen=True, kw_only=True)
 class ArcEccentricityCertificate(SealedDocument):
-    """Of all eccentricities along weighted arcs, out or in."""
+    """For all eccentricities along weighted arcs, out or in."""
 
     format = "emdiam certificate of eccentricities along weighted arcs"
     directed = weighted = True
@@ -321,7 +321,7 @@ class ArcEccentricityCertificate(SealedDocument):
 
 @dataclass(frozen=True, kw_only=True)
 class MeanCertificate(SealedDocument):
-    """Of an interval of the mean distance. sources : in the order in which they divide cells."""
+    """For an interval of the mean distance. sources : in the order in which they divide cells."""
 
     format = "emdiam certificate of a mean distance"
 

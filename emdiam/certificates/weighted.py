@@ -144,7 +144,7 @@ class WeightedProof(ClaimedUnits):
             yield sources[turn == number]
 
     def distances(self, sources: np.ndarray) -> np.ndarray:
-        """Checked distances, in units, from the sources, int64[k], of which no two are in one component."""
+        """Checked distances, in units, from the sources, int64[k], at most one in each component."""
         found, _ = self.arcs.nearest(sources)
         if not are_distances(self.arcs, found, sources, int(self.sizes[self.root[sources]].sum())):
             raise EmdiamError(f"a search proposes wrong distances: {REPORT}")

@@ -1,4 +1,4 @@
-"""Certificates of results: what a method has proved, in the user's ids, as a file that is written whole or not at all.
+"""Certificates of results: the proofs of a method, in the user's ids, as a file written whole or not at all.
 
 Each takes one pass over the edges, for the digest of the graph. All functions raise InputError if the file cannot be
 written, and StoreError.

@@ -3,7 +3,7 @@
     lists of edges -> converted to small stores -> ids get their places -> rows merged -> StoreWriter
 
 The lists are converted like any input, in any format, and sorted and cleaned by that; the old store need not be sorted.
-It keeps its vertices, also those whose last edge is removed, and new vertices take their places in the order of the
+It keeps its vertices, even if their last edge is removed, and new vertices take their places in the order of the
 ids, as in a conversion. The small stores are in NAME.changes.partial beside the target until the new store is complete;
 after `kill -9` the next run removes that. RAM: that of the conversions; then ids and numbers of the vertices of the
 lists, a chunk of each store, the writer. I/O: every array of the old store once (its ids twice), every array of the new

@@ -164,7 +164,7 @@ def weighted_pairs_of(entries: Entries, shift: int, directed: bool = False) -> t
 
 
 def _ups(keys: Keys, shift: int, directed: bool) -> npt.NDArray[np.bool_]:
-    """Which keys pairs_of uses."""
+    """A mask of the keys that pairs_of uses."""
     if directed:
         return (keys & np.uint64(1)) == 0
     return keys >> np.uint64(shift + FLAG_BITS) < keys >> np.uint64(FLAG_BITS) & np.uint64((1 << shift) - 1)

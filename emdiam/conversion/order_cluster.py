@@ -1,7 +1,7 @@
 """The order `cluster`: clusters of clusters of clusters, so that neighbouring rows share blocks.
 
 Definition: clusters are grown around one vertex in SPACING (methods/approx/clusters.py); the condensed graph, or a
-sufficient part of it, is clustered again until few clusters are left; and vertices are sorted by the positions of their
+sufficient part of it, is clustered again until few clusters remain; and vertices are sorted by the positions of their
 clusters (methods/approx/cluster_order.py). So vertices that are near in the graph are near in the store, in every
 direction: a BFS from any vertex touches a block about once. Passes: those of growing clusters, and one or two to
 condense. Bytes per vertex: 4 for the labels of clusters, 8 if there are too many clusters for that, and 3.5 for the
@@ -17,7 +17,7 @@ arcs kept before it rose are dropped at the end. So the graph does not depend on
 several components, a second scan adds the arcs between them, from all rows except those of the largest component. So
 the components are those of the whole graph. Passes: one, and a second one over the blocks with rows outside the largest
 component. Rows that are left out are not examined. RAM: 1 byte per cluster, later 9 more, besides the collector. If a
-part of 2^-k is left, the sort takes 1 + k / 2 times the wanted memory. Source: adaptive sampling by levels of a hash,
+part of 2^-k remains, the sort takes 1 + k / 2 times the wanted memory. Source: adaptive sampling by levels of a hash,
 Wegman; Flajolet, On adaptive sampling (1990).
 """
 

@@ -10,8 +10,8 @@ led by its smallest vertex. Then labels are passed in the other direction, from 
 
 I/O, with e edges of hidden vertices, h of these vertices and b the bytes of an id: 8 e (1 + p) written and twice that
 read, p being the average number of ranges that an edge is passed to (at most their number less one, and its logarithm
-for vertices in random order: see Dementiev et al.); (4 + b) h written and as much read; and at most 80 h for parts
-whose parent is in an earlier range. Bytes: 64 per vertex of a range; the rooms of three buckets.
+for vertices in random order: see Dementiev et al.); (4 + b) h written and read; and at most 80 h for parts whose parent
+is in an earlier range. Bytes: 64 per vertex of a range; the rooms of three buckets.
 
 Source: Dementiev, Sanders, Schultes, Sibeyn, Engineering an external memory minimum spanning tree algorithm (2004):
 nodes are removed in a fixed order and their edges passed on; here ranges take the place of single nodes.

@@ -1,5 +1,5 @@
 """Growth around seeds level by level, without arrays that have an entry for every vertex: BFS after Munagala and
-Ranade, from several sources; each vertex gets the smallest owner among those that reach it first.
+Ranade, from several sources; each vertex gets the smallest of the owners that reach it first.
 
 In an undirected graph a neighbour of level i is in level i - 1, i or i + 1. So the next level consists of the heads of
 this level's arcs, without this level and the one before, and no set of visited vertices is needed. An owner is the

@@ -1,4 +1,4 @@
-"""Paths and chains through rows, distances and ranks of which only a few chunks are in memory.
+"""Paths and chains through rows, distances and ranks that are not in memory, except a few chunks.
 
 The kernels correspond to those of traverse/paths.py, but besides a block, a chunk of offsets, distances or ranks may be
 missing: they report it, and continue after it is loaded.

@@ -160,7 +160,7 @@ class Rows:
         return total
 
     def bring(self, sources: Sources, buckets: Buckets, *, up: bool = False, tick: Tick = no_tick) -> int:
-        """One pass: `send`, then hand out what was sent. Returns the number of arcs examined."""
+        """One pass: `send`, then hand out the pairs. Returns the number of arcs examined."""
         arcs = self.send(sources, buckets, up=up, tick=tick)
         buckets.finish()
         self.counters.add(passes=1)

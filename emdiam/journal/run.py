@@ -1,4 +1,4 @@
-"""The checkpoint of one run: found or begun, put between method and engine, kept or removed."""
+"""The checkpoint of one run: found or made, put between method and engine, kept or removed."""
 
 from __future__ import annotations
 

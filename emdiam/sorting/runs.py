@@ -6,8 +6,8 @@ a graph take 2 to 3 bytes in this form, and uncompressed page-cache writes would
 The first key and the offset of every block stay in RAM (16 bytes per block), to find a slice of a run without reading.
 
 Entries are keys, each with a following number or without. An array of entries is uint64[k], keys alone, or uint64[2,
-k], keys and a number for each. Bit 0 of a key with a number is reserved: it marks a key that came with several numbers,
-of which the least is kept. Sorting, merging and storing work for both forms; the functions here hide the difference.
+k], keys and a number for each. Bit 0 of a key with a number is reserved: it marks a key that came with several numbers;
+the least is kept. Sorting, merging and storing work for both forms; the functions here hide the difference.
 
 The set of ids that occur is a bitmap filled from sorted runs, with the rank of an id among them. If the ids of an input
 fit the bitmap, edges are sorted by raw ids; relabelling by rank preserves every order, so it happens as the merged
@@ -61,8 +61,8 @@ def sort_entries(entries: Entries) -> None:
 
 
 def sort_parts(entries: Entries, front: int) -> None:
-    """Sort entries, of which the ones before `front` may ascend and the others may not: rows of a sorted source in both
-    directions. Sorting the second part alone and then merging takes 10 ns per key, instead of 18 for one sort."""
+    """Sort entries; the ones before `front` may ascend, the others may not: rows of a sorted source in both directions.
+    Sorting the second part alone and then merging takes 10 ns per key, instead of 18 for one sort."""
     parts = (entries[..., :front], entries[..., front:])
     if entries.ndim == 1 and 0 < front < len(entries) and _has_long_pieces(parts[0]):
         for part in parts:

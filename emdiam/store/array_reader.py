@@ -2,7 +2,7 @@
 
 Chunks are read and decoded in place (about 20 times faster a chunk than zarr's own read path, which also fills in
 missing chunks silently). LocalArray reads them with pread; remote_array.RemoteArray requests them from a server. Both
-raise StoreError with file and chunk if the data differs from what was written.
+raise StoreError with file and chunk if the data is damaged.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ class Store(Shown):
         return self._arrays[name]
 
     def damaged(self, what: str) -> StoreError:
-        """The error for a store that differs from what was written. what : the fault, a clause."""
+        """The error for a damaged store. what : the fault, a clause."""
         return StoreError(what, path=self.path, remedy="the store is damaged: convert the graph again or restore it"
                           " from a copy")
 

@@ -132,7 +132,7 @@ class Arena:
 
     @property
     def part_is_intact(self) -> bool:
-        """Whether the memory last set apart still has what was written to it: none of its slots has been used since."""
+        """Whether the memory last set apart still has its content: no slot in it has been used since."""
         return self._apart_from < len(self._block_in)
 
     def take_back(self) -> None:
@@ -212,8 +212,8 @@ class Pager:
     ----------
     array : the store's `indices`. rows : checks the rows of every block when it is first read; None: no check. arena :
     the cache. threads : for fetching and computing. counters : count I/O. run_blocks : blocks that a fetching thread
-    reads at once. watcher(blocks, position, ids) : called from several threads with what sweeps read (None: not
-    called). on_way : loadings in progress.
+    reads at once. watcher(blocks, position, ids) : called from several threads with blocks read by sweeps (None:
+    not called). on_way : loadings in progress.
     """
 
     def __init__(self, array: ShardedArray, rows: RowCheck | None, arena: Arena, threads: Threads,

@@ -1,14 +1,14 @@
 """The memory plan: the peak memory of a run, computed before it starts.
 
-planned RSS = base (measured in this process, plus what kernels will take) + vertex state of the largest phase + reserve
-+ pool + buffers + arena. Phases free their state before the next one allocates: so the maximum counts, not the sum.
-Vertex state is planned for columns of one byte and a connected graph. Wider columns and component labels take the
+planned RSS = base (measured in this process, plus memory that kernels will take) + vertex state of the largest phase +
+reserve + pool + buffers + arena. Phases free their state before the next one allocates: so the maximum counts, not the
+sum. Vertex state is planned for columns of one byte and a connected graph. Wider columns and component labels take the
 reserve, and if that is too small, the arena gives up blocks (reserve.py); so the limit holds for every graph. The arena
 gets the rest.
 
 A plan is accepted if the memory suffices for narrow columns and a connected graph. The minimum that it names suffices
-for every graph that is consistent with what is known (Known): with the widest columns, labels, and the largest possible
-number of components.
+for every graph that is consistent with the known facts (Known): with the widest columns, labels, and the largest
+possible number of components.
 """
 
 from __future__ import annotations
@@ -106,12 +106,12 @@ class Known:
 class MemoryPlan:
     """All sizes in bytes.
 
-    minimum_bytes : the smallest --memory that certainly works, given what is known of the graph. narrow_bytes : the
-    smallest that is accepted with vertex state in memory, which works if distances take a byte each and the graph is
-    connected; 0: none. wide_bytes : the smallest that works in memory for any graph. pool_bytes : memory that a method
-    divides by its budget (batches, pivot columns). reserve_bytes : for wider columns and labels. disk_bytes : upper
-    bound of vertex state on disk; 0: it is in memory. starts_bytes : for plain row offsets of a graph in memory; 0:
-    there is no room, and compact offsets are used alone.
+    minimum_bytes : the smallest --memory that certainly works, given the known facts. narrow_bytes : the smallest that
+    is accepted with vertex state in memory, which works if distances take a byte each and the graph is connected; 0:
+    none. wide_bytes : the smallest that works in memory for any graph. pool_bytes : memory that a method divides by its
+    budget (batches, pivot columns). reserve_bytes : for wider columns and labels. disk_bytes : upper bound of vertex
+    state on disk; 0: it is in memory. starts_bytes : for plain row offsets of a graph in memory; 0: there is no room,
+    and compact offsets are used alone.
     """
 
     memory_limit_bytes: int
@@ -163,8 +163,7 @@ class Pool:
     known: Known = Known()
 
     def knowing(self, known: Known) -> Pool:
-        """The pool with at least what earlier attempts turned out to need; those have already counted the
-        components."""
+        """The pool with at least the needs found by earlier attempts, which have already counted the components."""
         least = max(self.least, known.pool_bytes)
         return replace(self, known=known, least=least, wanted=max(self.wanted, least),
                        of_parts=0 if known.connected or known.pool_bytes else self.of_parts)
