@@ -1,4 +1,4 @@
-"""Reports on finished runs: pages, tables and figures from what commands and batches have left."""
+"""Reports on finished runs: pages, tables and figures from the output files of commands and batches."""
 
 from .page import FORMATS, draw_figures, make_report, report_text
 from .read import read_report

@@ -1,4 +1,4 @@
-"""The answers of a report: a section for each kind of answer, and what a single run answers in a sentence and tiles."""
+"""The answers of a report: a section for each kind of answer, and a sentence and tiles for a single run."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Columns = dict[str, Callable[[Run], str]]
 
 
 def ending(run: Run) -> str:
-    """How a run ended, in words."""
+    """The end of a run, in words."""
     return "stopped with bounds" if run.status == STOPPED and run.number("lower") is not None else WORDS[run.status]
 
 
 def sections(runs: Sequence[Run]) -> list[Section | None]:
-    """A section for each kind of answer; None for those of which no run has one."""
+    """A section for each kind of answer; None for kinds without a run."""
     units = {texts.unit(run) for run in runs}
     unit: Columns = {} if units <= {NONE, texts.EDGES} else {"distances": texts.unit}
     made: list[Section | None] = [_diameters(runs, unit)]
@@ -36,7 +36,7 @@ def sections(runs: Sequence[Run]) -> list[Section | None]:
 
 
 def units_text(runs: Sequence[Run]) -> str:
-    """A sentence on what distances are."""
+    """A sentence on the kind of distances."""
     units = sorted({texts.unit(run) for run in runs} - {NONE})
     if len(units) > 1:
         return "The tables say whether distances count edges or sum weights."
@@ -44,7 +44,7 @@ def units_text(runs: Sequence[Run]) -> str:
 
 
 def headline(run: Run) -> str:
-    """What a single run answers, as a clause."""
+    """The answer of a single run, as a clause."""
     if run.family in BOUNDED and texts.bounds(run) != NONE:
         radius = run.number("radius")
         return ("" if radius is None else f"radius {texts.value(radius)}, ") + texts.bounds(run) + " is proved" + (
@@ -54,7 +54,7 @@ def headline(run: Run) -> str:
 
 
 def tiles(run: Run) -> list[tuple[str, str]]:
-    """(figure, what it is) of the answer of a run; without those that it has not."""
+    """(figure, label) pairs of the answer of a run, without missing figures."""
     number = run.number
     largest = (texts.value(number("largest_distance")), "largest distance")
     of_kind: dict[str, list[tuple[str, str]]] = {
@@ -96,8 +96,8 @@ def _diameters(runs: Sequence[Run], unit: Columns) -> Section | None:
 
 
 def _histograms(shown: Sequence[Run], name: str, of: tuple[str, str, str]) -> tuple[list[Plot], Any]:
-    """The plots of a histogram in results, where a single bar would show nothing that its numbers do not say, and its
-    lines. of : the plots, what values are, and what is counted."""
+    """The plots of a histogram in results with more than one bar, and its lines. of : the titles of the plots, of
+    values, and of counts."""
     def data(run: Run) -> tuple[Any, ...] | None:
         found = _histogram(run, name)
         return (*found, *of[1:]) if found is not None and len(found[0]) > 1 else None
@@ -107,7 +107,7 @@ def _histograms(shown: Sequence[Run], name: str, of: tuple[str, str, str]) -> tu
 
 
 def _eccentricities(shown: Sequence[Run], unit: Columns) -> Section:
-    """Radius, centre, periphery, and how many vertices have which eccentricity."""
+    """Radius, centre, periphery, and the number of vertices by eccentricity."""
     plots, lines = _histograms(shown, "histogram", ("eccentricities", "eccentricity", "vertices"))
     return Section("Eccentricities", [
         "Radius and centre are the smallest eccentricity of the largest component and the vertices that have it,"
@@ -125,13 +125,13 @@ def _diameter_of_largest(run: Run) -> str:
 
 
 def _largest(run: Run) -> str:
-    """The largest eccentricity of any vertex, where it is proved."""
+    """The largest eccentricity of any vertex, if proved."""
     lower, upper = run.number("lower"), run.number("upper")
     return texts.value(lower if lower == upper else None)
 
 
 def _vertices_of(name: str) -> Callable[[Run], str]:
-    """The number of vertices of a set, and the first ones."""
+    """A function from a run to the number of vertices of a set, with the first ones."""
     def text(run: Run) -> str:
         size, ids = run.number(name, "size"), run.value(name, "ids")
         if size is None or not isinstance(ids, list):
@@ -142,7 +142,8 @@ def _vertices_of(name: str) -> Callable[[Run], str]:
 
 
 def _histogram(run: Run, name: str) -> tuple[list[float], list[float], float | None] | None:
-    """(first value, count) of each bar of a histogram in a result, and the width of ranges, None of single values."""
+    """The first value and the count of each bar of a histogram in a result, and the width of ranges (None for single
+    values)."""
     table = run.value(name)
     if not isinstance(table, dict) or not table:
         return None
@@ -154,7 +155,7 @@ def _histogram(run: Run, name: str) -> tuple[list[float], list[float], float | N
 
 
 def _counts_text(run: Run, name: str) -> str:
-    """A histogram in a line, the middle left out where it is long."""
+    """A histogram in a line, without the middle if it is long."""
     parts = [f"{text_of(value)}: {count:,}" for value, count in run.value(name).items()]
     half, width = _LONGEST_HISTOGRAM // 2, run.number("histogram_width")
     ranges = "" if width is None else f" (from the first of ranges of {text_of(width)})"
@@ -162,7 +163,7 @@ def _counts_text(run: Run, name: str) -> str:
 
 
 def _distances(shown: Sequence[Run], unit: Columns) -> Section:
-    """How distances are distributed."""
+    """The distribution of distances."""
     plots, lines = _histograms(shown, "pairs", ("distances", "distance", "pairs"))
     return Section("Distances", [
         "The mean is over pairs of different vertices that a path joins; the effective diameter is the distance within"
@@ -179,7 +180,7 @@ def _distances(shown: Sequence[Run], unit: Columns) -> Section:
 
 
 def _counted(run: Run) -> str:
-    """From which sources pairs were counted."""
+    """The sources of the counted pairs."""
     if run.value("method") == "hyperball":
         return f"HyperBall, {texts.count(run.number('registers'))} registers"
     all_of_them = run.number("samples") == run.number("n_vertices") or run.value("method") == "exact"
@@ -188,7 +189,7 @@ def _counted(run: Run) -> str:
 
 
 def _joined(run: Run) -> str:
-    """Pairs that a path joins."""
+    """The number of connected pairs."""
     pairs = run.value("pairs")
     return texts.count(sum(pairs.values()) if isinstance(pairs, dict) else None)
 
@@ -205,12 +206,12 @@ def _paths(shown: Sequence[Run], unit: Columns) -> Section:
 
 
 def text_at(name: str) -> Callable[[Run], str]:
-    """The text of an id in a result."""
+    """A function from a run to the text of an id in its result."""
     return lambda run: NONE if run.value(name) is None else texts.shortened(run.value(name))
 
 
 def _to_target(run: Run) -> str:
-    """The distance that was asked for."""
+    """The requested distance."""
     return "infinite" if run.value("target") is not None and run.value("path") is None else texts.value(
         run.number("distance"))
 
@@ -225,7 +226,7 @@ def _pairs(shown: Sequence[Run], unit: Columns) -> Section:
 
 
 def _certificates(shown: Sequence[Run], unit: Columns) -> Section:
-    """What was proved again."""
+    """Verified certificates."""
     return Section("Certificates", ["Verification proves a certificate again with code of its own."], [
         ReportTable(["run", "graph", "verdict", "claim", "traversals"], [
             [run.name, texts.graph(run), texts.verdict(run), texts.bounds(run), texts.count(run.number("traversals"))]
@@ -233,7 +234,7 @@ def _certificates(shown: Sequence[Run], unit: Columns) -> Section:
 
 
 def _stores(shown: Sequence[Run], unit: Columns) -> Section:
-    """Stores that were written."""
+    """Written stores."""
     def of_record(name: str) -> Callable[[Run], str]:
         return lambda run: texts.count(run.number("record", name))
     notes = [(run.name, "; ".join(map(str, run.value("notes")))) for run in shown if run.value("notes")]

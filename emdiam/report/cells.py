@@ -1,18 +1,16 @@
-"""A cell of the grid: a process of its own, and what is kept of it.
+"""The cells of the grid of a trade-off (methods, numbers of masters, seeds): their processes and their records.
 
-So its peak of memory, its caches and its failures are its own. The command line is used rather than the library:
-`emdiam approx STORE --json`. A cell that is killed for memory, or fails in any other way, is a row with a reason, and
-the next one runs.
+Each cell runs in a separate process, `emdiam approx STORE --json`, so that its memory peak, caches and failures do not
+affect others. A cell that is killed for memory, or fails in any other way, becomes a row with a reason, and the next
+one runs.
 
-One JSON file each is kept, so that a grid that was stopped goes on where it was. It holds the cell, the store's
-digest, the options that its figures depend on, how the run ended, and its result. It is written when the run has
-ended, under another name first, so that it is whole or not there. Cells of another store or with other options are
-refused: they do not belong in one table.
+Each cell has a JSON file, so that a stopped grid resumes without repeating it. The file has the cell, the store's
+digest, the options that affect its figures, the end of the run, and its result. It is written at the end of the run,
+first under another name, so that it is complete or absent. Cells of another store or with other options are refused,
+since one table cannot combine them.
 
-The cells of a trade-off: which methods, how many masters, which seeds.
-
-Numbers of masters are a list with commas, whose items are those of methods/approx/masters.py, or ranges:
-"2^8..2^24:4" is 2^8, 2^10, ..., 2^24, each 4 times the one before; the factor is 4 if it is left out.
+Numbers of masters are a list with commas. Its items are those of methods/approx/masters.py, or ranges: "2^8..2^24:4" is
+2^8, 2^10, ..., 2^24, each 4 times the previous one; the default factor is 4.
 """
 
 from __future__ import annotations
@@ -41,23 +39,23 @@ from ..units import parse_count
 FOLDER = "cells"
 
 
-# Options of every run that are not those of a Task, as they are where nothing is asked.
+# Defaults of the options of every run that are not fields of a Task.
 _OWN = {"vertex_state": "auto", "reorder": "auto", "weighted": False, "device": "cpu"}
 
 
 def cell_task(iterations: int | None = None, euler: bool = False, levels: int | None = None,
               scratch: str | None = None, own: Mapping[str, Any] | None = None, **fields: Any) -> Task:
-    """What every run of a grid gets: a Task whose method and seed are those of the cell.
+    """The common task of all runs of a grid; each cell sets its method and seed.
 
-    iterations : of sweep, spanning and fringe; None: each method's own. euler, levels : of clusters. own :
-    vertex_state, reorder, weighted and device of all. fields : of Task; the checkpoint has the folder for those of
-    cells that are stopped, which then go on from them."""
+    iterations : of sweep, spanning and fringe; None: each method's default. euler, levels : of clusters. own :
+    vertex_state, reorder, weighted and device of all cells. fields : of Task; its checkpoint names the folder of the
+    cells' checkpoints, from which stopped cells resume."""
     options = {"iterations": iterations, "euler": euler, "levels": levels, "scratch": scratch, **_OWN, **(own or {})}
     return Task("", options, "approx", **fields)
 
 
 def identity_of(task: Task) -> dict[str, Any]:
-    """What the figures depend on, and the version. Not the time limit: a cell that ended within it has ended."""
+    """The options that affect the figures, and the version. The time limit does not affect a finished cell."""
     own = {name: task.options[name] for name in ("iterations", "euler", "levels", *_OWN)}
     return {**{name: getattr(task, name) for name in ("memory_bytes", "arena_bytes", "threads", "evict_page_cache")},
             **own, "cluster": None if task.cluster is None else asdict(task.cluster), "version": __version__}
@@ -65,9 +63,9 @@ def identity_of(task: Task) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class CellRecord:
-    """One cell that was run. options : see identity_of. status : ENDED; STOPPED by the time limit
-    (`result` has the interval by then, or is None); FAILED. reason : a clause, unless it ended. result :
-    what the command printed with --json. wall_seconds : of the process, its start included."""
+    """The record of a cell after its run. options : see identity_of. status : ENDED; STOPPED by the time limit
+    (`result` has the interval at that time, or is None); FAILED. reason : a clause, unless ENDED. result : output of
+    the command with --json. wall_seconds : of the process, with its start."""
 
     cell: Cell
     store_digest: str
@@ -80,8 +78,8 @@ class CellRecord:
     result: dict[str, Any] | None
 
     def counts(self, time_limit: float | None, retry: bool) -> bool:
-        """Whether the cell need not be run again: one that was stopped is, if there is more time now, and
-        with `retry` all that did not end."""
+        """Whether the record suffices. A stopped cell runs again if the time limit is longer now, and with `retry` all
+        cells run again that are not ENDED."""
         if self.status == ENDED:
             return True
         more = self.time_limit is not None and (time_limit is None or time_limit > self.time_limit)
@@ -89,14 +87,14 @@ class CellRecord:
 
 
 def write_record(folder: Path, record: CellRecord) -> None:
-    """Keep the record in `folder`. Raises OSError."""
+    """Write the record to `folder`. Raises OSError."""
     write_whole(folder / f"{record.cell.name}.json", json.dumps(asdict(record), indent=1, allow_nan=False) + "\n")
 
 
 def read_records(folder: Path, store_digest: str, options: dict[str, Any]) -> dict[str, CellRecord]:
-    """The cells in `folder` by name, those of a smaller or larger grid included.
+    """The cells in `folder` by name, also those of another grid.
 
-    Raises InputError for a file that is none of ours, and for cells of another store or other options.
+    Raises InputError for a foreign file, and for cells of another store or other options.
     """
     records = {}
     for path in sorted(folder.glob("*.json")):
@@ -128,9 +126,9 @@ def _read(path: Path) -> CellRecord:
     return record
 
 
-# A process looks at its clock now and then, not always: so much longer than its limit it may take.
+# A process checks its clock only at intervals: factor and seconds by which it may exceed its limit.
 _GRACE_FACTOR, _GRACE_SECONDS = 1.5, 60.0
-# How long one is waited for that is to end: first for its own answer to Ctrl-C, then for that to SIGTERM.
+# Waits for the end of a process: first after Ctrl-C, then after SIGTERM.
 _ANSWER_SECONDS, _END_SECONDS = 2.0, 20.0
 
 
@@ -138,7 +136,7 @@ def command_of(store: str, cell: Cell, task: Task) -> list[str]:
     """The command line that runs a cell on the store at a path."""
     exact, clusters, own, cluster = cell.method == EXACT, cell.method == CLUSTERS, task.options, task.cluster
     given: dict[str, Any] = {} if exact else {"method": cell.method, "seed": cell.seed}
-    if own["weighted"] and not clusters:  # a sweep along weights draws nothing
+    if own["weighted"] and not clusters:  # a sweep along weights has no random choices
         given.pop("seed", None)
     if clusters:
         given |= {"masters": cell.masters, "euler": own["euler"], "levels": own["levels"]}
@@ -162,8 +160,8 @@ def command_of(store: str, cell: Cell, task: Task) -> list[str]:
 def run_cell(store: str, digest: str, cell: Cell, task: Task) -> CellRecord:
     """Run one cell and wait for it.
 
-    digest : of the store. Raises InputError if the cell has met another store, and KeyboardInterrupt;
-    then its process has ended. No other failure of the process is an error.
+    digest : of the store. Raises InputError if the cell found another store, and KeyboardInterrupt after the end of its
+    process. Other failures of the process are recorded, not raised.
     """
     begin = time.monotonic()
     limit = task.time_limit
@@ -180,8 +178,8 @@ def run_cell(store: str, digest: str, cell: Cell, task: Task) -> CellRecord:
 
 
 def _finished(command: list[str], patience: float | None) -> tuple[int, str, str, bool]:
-    """(exit code, standard output, standard error, whether it ended by itself within so many seconds); the process has
-    ended, whatever happens here."""
+    """Run a process; its exit code, standard output, standard error, and whether it ended by itself within `patience`
+    seconds. The process has ended on return, also after an exception."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True)
     ended = True
@@ -196,14 +194,14 @@ def _finished(command: list[str], patience: float | None) -> tuple[int, str, str
 
 
 def _end(process: subprocess.Popen[str]) -> tuple[str, str]:
-    """Wait for a process that has had Ctrl-C too, ask one that has not (SIGTERM, so that it removes its
-    scratch files), and kill it if that does not help; its standard output and error."""
+    """End a process; return its standard output and error. Wait first, since it may have received Ctrl-C too; then send
+    SIGTERM, so that it removes its scratch files; and kill it if it does not end."""
     for patience in (_ANSWER_SECONDS, _END_SECONDS):
         try:
             return process.communicate(timeout=patience)
         except subprocess.TimeoutExpired:
             process.terminate()
-        except KeyboardInterrupt:  # a second one: no more waiting
+        except KeyboardInterrupt:  # a second Ctrl-C ends the wait
             break
     process.kill()
     return process.communicate()
@@ -217,8 +215,8 @@ _REMEDY = "write it like 2^8..2^24:4, first and last number, and their factor"
 
 @dataclass(frozen=True)
 class Cell:
-    """One run. method : of runs.registry.APPROXIMATIONS, or EXACT. masters : expected number of masters, AUTO, or
-    None for methods without any. seed : None for EXACT. label : masters as a table heads them."""
+    """One run. method : of runs.registry.APPROXIMATIONS, or EXACT. masters : expected number of masters, AUTO, or None
+    for methods without masters. seed : None for EXACT. label : heading of the masters in a table."""
 
     method: str
     masters: int | str | None = None
@@ -227,7 +225,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Unlike that of any other cell, and fit for a file."""
+        """A unique name, valid as a file name."""
         parts = [self.method]
         if self.masters is not None:
             parts.append(f"masters-{self.masters}")
@@ -238,16 +236,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Grid:
-    """cells : in the order in which they run. left_out : a sentence for every number of masters that
-    the graph cannot have."""
+    """cells : in run order. left_out : a sentence for every number of masters that is impossible for the graph."""
 
     cells: tuple[Cell, ...]
     left_out: tuple[str, ...]
 
 
 def parse_grid(text: str) -> list[int | str]:
-    """Numbers of masters in the order of the text, each once: an int for a count, "10%" for a share,
-    "auto". Raises InputError as parse_masters, and for a range that has no sense."""
+    """The distinct numbers of masters in the order of the text: an int for a count, "10%" for a share, "auto". Raises
+    InputError like parse_masters, and for an invalid range."""
     items: list[int | str] = []
     for part in text.split(","):
         items += _range(part.strip()) if ".." in part else parse_masters(part)
@@ -256,11 +253,11 @@ def parse_grid(text: str) -> list[int | str]:
 
 def make_grid(methods: Sequence[str], masters: Sequence[int | str], seeds: Sequence[int], n_vertices: int, *,
               exact: bool = False, weighted: bool = False) -> Grid:
-    """The cells for a graph of n_vertices >= 1: the exact run first, if it is wanted, then the methods in
-    their order, for each seed; clusters with each number of masters (items of parse_grid). weighted : of the methods
-    those that go along weights.
+    """The cells for a graph with n_vertices >= 1: the exact run first, if requested, then the methods in their order,
+    for each seed; clusters with each number of masters (items of parse_grid). weighted : whether distances follow
+    weights, which only some methods support.
 
-    Raises InputError for an unknown method, and where there is no method, no seed or no cell.
+    Raises InputError for an unknown method, and if there is no method, no seed or no cell.
     """
     for method in methods:
         entry_of(method, "approx")
@@ -284,7 +281,7 @@ def make_grid(methods: Sequence[str], masters: Sequence[int | str], seeds: Seque
 
 
 def _columns(masters: Sequence[int | str], n_vertices: int) -> tuple[list[tuple[int | str, str]], list[str]]:
-    """(masters, label) of every number that the graph can have, each count once; sentences for the rest."""
+    """(masters, label) of every number that is possible for the graph, each count once; sentences for the others."""
     columns: dict[int | str, str] = {}
     left_out = []
     for item in masters:
@@ -298,7 +295,7 @@ def _columns(masters: Sequence[int | str], n_vertices: int) -> tuple[list[tuple[
 
 
 def _label(item: int | str) -> str:
-    """"~2^10" for a power of two, "~1,000" for another count, since it is what is expected; "10%" as it is."""
+    """"~2^10" for a power of two, "~1,000" for another count ("~" since it is an expected number); "10%" unchanged."""
     if isinstance(item, str):
         return item
     power = item.bit_length() - 1

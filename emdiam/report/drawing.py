@@ -1,9 +1,9 @@
-"""The plots of reports and trade-offs, drawn by matplotlib without pyplot: nothing that the caller has set up is
-touched, and the same figures give the same files.
+"""The plots of reports and trade-offs, drawn by matplotlib without pyplot: the caller's settings are not touched, and
+the same data gives the same files.
 
-Imports matplotlib, so import this module where it is known to be there. Colours are distinct for colour-blind people
-too. On paper, in PNG and in a file of SVG they are as written; inside a page, variables of the style sheet take their
-place, so that they suit light and dark. There, text stays text, and no name comes twice.
+Imports matplotlib, so import this module only if it is installed. Colours are also distinct for colour-blind people. In
+PNG and SVG files they are constants; inside a page, variables of the style sheet replace them, for light and dark
+styles. There, text remains text, and ids are unique.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ _SVG: Any = {"svg.fonttype": "none", "svg.hashsalt": "emdiam"}
 _SETTINGS: Any = {
     "text.parse_math": False, "font.size": 9,
     "axes.axisbelow": True, "text.color": _INK, "axes.labelcolor": _INK, "axes.edgecolor": _INK, "xtick.color": _INK,
-    "ytick.color": _INK, "xtick.minor.pad": 5, "ytick.minor.pad": 5,  # beside major ones, whose marks are longer
+    "ytick.color": _INK, "xtick.minor.pad": 5, "ytick.minor.pad": 5,  # aligned with major ones, whose marks are longer
     "axes.spines.top": False, "axes.spines.right": False, "hatch.color": _INK,
 }
-_styled = matplotlib.rc_context(_SETTINGS)  # as a decorator: while a plot is drawn
-# Inches. A page shows a plot as wide as a telephone and at most half as wide again: text is readable in both.
+_styled = matplotlib.rc_context(_SETTINGS)  # a decorator, for the time of drawing a plot
+# Inches. A page shows a plot between one and one and a half times as wide as a telephone, so that text is readable.
 _WIDTH, _HEIGHT, _LOW = 4.0, 2.6, 1.9
-_BAR, _FRAME = 0.25, 0.7  # a bar, and the rest
+_BAR, _FRAME = 0.25, 0.7  # heights of a bar, and of the rest of the figure
 _LONGEST_LABEL, _LIMIT_PHASES, _LIMIT_MARKS = 24, 12, 40
-_DECADES = 30.0  # figures further apart than this factor are on a logarithmic axis
+_DECADES = 30.0  # values that differ by more than this factor get a logarithmic axis
 _MARKS, _MOST_APART = "os^Dv*PX", 100  # more bars with gaps would look pale
 _MB, _LEAST_SECONDS = 1e-6, 1e-3
-# A logarithmic axis over less than a factor has numbers at the finer marks with these leading digits.
+# (factor, digits): a logarithmic axis over less than the factor has numbers at minor marks with these leading digits.
 _FINER = ((2.0, "123456789"), (30.0, "2357"), (300.0, "25"))
 
 
 def _new(height: float = _HEIGHT, panels: tuple[int, int] = (1, 1), **options: Any) -> tuple[Figure, list[Axes]]:
-    """A figure so many inches high, with panels (rows, columns) of axes."""
+    """A figure of this height in inches, with panels (rows, columns) of axes."""
     figure = Figure(figsize=(_WIDTH, height), layout="constrained")
     figure.patch.set_alpha(0)
     axes = list(figure.subplots(*panels, squeeze=False, **options).flat)
@@ -66,7 +66,7 @@ def _number(value: float, _: object = None) -> str:
 
 
 def _plain(*axes: Axis) -> None:
-    """Plain numbers; on a short logarithmic axis at some or all of its finer marks too."""
+    """Label axes with plain numbers; a short logarithmic axis also at some or all of its minor marks."""
     for axis in axes:
         low, high = axis.get_view_interval()
         digits = next((digits for factor, digits in _FINER if high < factor * low), "")
@@ -81,7 +81,7 @@ def _whole(axis: Axis) -> None:
 
 
 def _spread(values: Sequence[float]) -> bool:
-    """Whether positive values are so far apart that an axis for them is logarithmic."""
+    """Whether positive values differ enough for a logarithmic axis."""
     return bool(values) and min(values) > 0 and max(values) > _DECADES * min(values)
 
 
@@ -99,7 +99,7 @@ def _short(value: float) -> str:
 
 
 def _bars(axes: Axes, values: Sequence[float], label: str, **options: Any) -> None:
-    """Horizontal bars from the top down, each with its figure at its end."""
+    """Draw horizontal bars from the top down, each with its value at its end."""
     axes.barh(range(len(values)), values, height=0.62, **options)
     for place, value in enumerate(values):
         axes.annotate(_short(value), (value, place), (3, 0), textcoords="offset points", va="center", fontsize=8)
@@ -108,17 +108,17 @@ def _bars(axes: Axes, values: Sequence[float], label: str, **options: Any) -> No
 
 
 def _name_bars(axes: Axes, names: Sequence[str]) -> None:
-    """Names beside the bars, the first one at the top."""
+    """Write names beside the bars, the first one at the top."""
     axes.set_yticks(range(len(names)), [_label(name) for name in names])
     axes.set_ylim(len(names) - 0.45, -0.55)
 
 
 @_styled
 def draw_bounds(track: Track) -> Figure:
-    """Steps of the interval against seconds of the search (to its end) and, below, against traversals."""
+    """The interval as steps over seconds of the search (to its end) and, below, over traversals."""
     figure, (by_time, by_traversal) = _new(3.4, (2, 1), sharey=True)
     both = [bound for bound in track.bounds if bound.lower is not None and bound.upper is not None]
-    # At first there is only what the number of vertices says, which would dwarf all else.
+    # The first bounds follow from the number of vertices alone, and would dominate the plot.
     known = [bound for bound in both if bound.lower and (bound.upper or 0) < (both[0].upper or 0)] or both
     lower, upper = [bound.lower or 0 for bound in known], [bound.upper or 0 for bound in known]
     counted = [max(bound.traversals or 0, 0) for bound in known]
@@ -145,7 +145,7 @@ def draw_bounds(track: Track) -> Figure:
 
 @_styled
 def draw_frontiers(track: Track) -> Figure:
-    """Vertices a level, on a logarithmic axis; a line a traversal."""
+    """Vertices by level, on a logarithmic axis; a line per traversal."""
     figure, (axes,) = _new()
     marked = all(len(points) <= _LIMIT_MARKS for _, points in track.profiles)
     for i, (name, points) in enumerate(track.profiles):
@@ -162,8 +162,8 @@ def draw_frontiers(track: Track) -> Figure:
 
 @_styled
 def draw_phases(spells: Sequence[tuple[str, float, int | None]]) -> Figure:
-    """spells : (phase, seconds, bytes read or None). Bars of seconds, and of megabytes where the search read any; the
-    longest phases where there are many."""
+    """Bars of seconds, and of megabytes if the search read any; the longest phases if there are many. spells : (phase,
+    seconds, bytes read or None)."""
     longest = sorted(spells, key=lambda spell: -spell[1])[:_LIMIT_PHASES]
     shown = [spell for spell in spells if spell in longest]
     columns: list[tuple[list[float], str]] = [([seconds for _, seconds, _ in shown], "time (seconds)")]
@@ -181,7 +181,7 @@ def draw_phases(spells: Sequence[tuple[str, float, int | None]]) -> Figure:
 
 @_styled
 def draw_memory(rows: Sequence[tuple[str, float, float | None, float | None, float | None]]) -> Figure:
-    """rows : (name, measured, planned, predicted, limit), bytes."""
+    """Measured against planned memory. rows : (name, measured, planned, predicted, limit), bytes."""
     figure, (axes,) = _new(_FRAME + 0.4 + _BAR * max(1, len(rows)))
     scale = 1 / (1 << 20)
     axes.barh(range(len(rows)), [row[1] * scale for row in rows], color=_BLUE, height=0.62, label="measured peak")
@@ -203,8 +203,8 @@ def draw_memory(rows: Sequence[tuple[str, float, float | None, float | None, flo
 
 @_styled
 def draw_times(rows: Sequence[tuple[str, float, float | None, str]]) -> Figure:
-    """rows : (name, seconds of the search, of start-up or None, how it ended). Dots and bars, because a bar on a
-    logarithmic axis would have no length."""
+    """Times of runs as dots and bars: dots since a bar on a logarithmic axis has no length. rows : (name, seconds of
+    the search, of start-up or None, status)."""
     figure, (axes,) = _new(_FRAME + _BAR * max(1, len(rows)))
     shown = [max(seconds, _LEAST_SECONDS) for _, seconds, _, _ in rows]
     starts = [(place, max(row[2], _LEAST_SECONDS)) for place, row in enumerate(rows) if row[2]]
@@ -226,7 +226,7 @@ def draw_times(rows: Sequence[tuple[str, float, float | None, str]]) -> Figure:
 
 
 def _time_axis(axes: Axes, seconds: Sequence[float]) -> bool:
-    """Make the x axis one of seconds; whether it is logarithmic."""
+    """Set up the x axis for seconds; return whether it is logarithmic."""
     log = _spread(seconds)
     axes.set_xscale("log" if log else "linear")
     axes.set_xlabel("time (seconds, log scale)" if log else "time (seconds)")
@@ -234,8 +234,8 @@ def _time_axis(axes: Axes, seconds: Sequence[float]) -> bool:
 
 
 def inline_svg(figure: Figure, name: str, title: str) -> str:
-    """The figure as an <svg> element of a page. name : put before all ids in it, unique on the page. title : for
-    those who do not see it."""
+    """The figure as an <svg> element of a page. name : prefix of all its ids, unique on the page. title : for screen
+    readers."""
     text = io.StringIO()
     with matplotlib.rc_context(_SVG):
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
@@ -244,18 +244,18 @@ def inline_svg(figure: Figure, name: str, title: str) -> str:
     assert box is not None, "matplotlib writes a viewBox"
     body = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', body[body.index(">", body.index("<svg")) + 1 :])
     body = re.sub(r'(url\(#|xlink:href="#)', rf"\g<1>{name}-", body)
-    # Colours only in tags: a label may read like a colour.
+    # Only inside tags, since a label may look like a colour.
     body = re.sub(r"<[^>]*>", lambda tag: re.sub("#[0-9a-f]{6}", lambda colour: _VARIABLES.get(colour[0], colour[0]),
                                                  tag[0]), body)
     return (f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" role="img" {box[0]}'
             f' aria-label="{escape(title)}">{body}')
 
 
-# -- what a graph is like ------------------------------------------------------------------------
+# -- properties of a graph -----------------------------------------------------------------------
 @_styled
 def draw_degrees(degrees: Mapping[int, int]) -> Figure:
-    """Vertices by degree, both axes logarithmic. degrees : vertices of each; those of degree 0, which a logarithm
-    cannot show, are told of in words."""
+    """Vertices by degree, both axes logarithmic. degrees : number of vertices of each; the number with degree 0, which
+    a logarithm cannot show, is written as text."""
     figure, (axes,) = _new()
     shown = {degree: count for degree, count in degrees.items() if degree}
     axes.plot(list(shown), list(shown.values()), linestyle="", marker="o", markersize=3.5, color=_BLUE)
@@ -269,7 +269,7 @@ def draw_degrees(degrees: Mapping[int, int]) -> Figure:
 
 @_styled
 def draw_distances(pairs: Mapping[int, int], mean: float | None, effective: float | None) -> Figure:
-    """Shares of the connected pairs by distance, and lines at the mean and at the effective diameter."""
+    """Shares of connected pairs by distance, with lines at the mean and the effective diameter."""
     figure, (axes,) = _new()
     total, last = max(1, sum(pairs.values())), max(pairs, default=1)
     axes.stairs([100 * pairs.get(distance, 0) / total for distance in range(1, last + 1)],
@@ -286,8 +286,8 @@ def draw_distances(pairs: Mapping[int, int], mean: float | None, effective: floa
 
 @_styled
 def draw_counts(data: tuple[Sequence[float], Sequence[float], float | None, str, str]) -> Figure:
-    """data : the first value and the count of each bar, the width of a bar (None: values stand alone), and what values
-    and counts are."""
+    """A histogram. data : the first values and counts of the bars, the width of a bar (None: single values), and the
+    labels of values and counts."""
     values, counts, width, what, of_what = data
     figure, (axes,) = _new(_LOW)
     if width is None and all(value == int(value) for value in values):
@@ -307,25 +307,25 @@ def draw_counts(data: tuple[Sequence[float], Sequence[float], float | None, str,
 # -- quality and price ----------------------------------------------------------------------------
 Row = dict[str, Any]
 _DOTS = 200
-# Room beside the points, as a share of their range on a logarithmic axis, and as a factor at least.
+# Margin beside the points, as a share of their range on a logarithmic axis, and at least as a factor.
 _ROOM, _LEAST_ROOM = 0.1, 1.25
-# Of a plot of quality, in points: its panel, half of a mark, a line of a label and a letter.
+# Sizes in a plot of quality, in points: panel, half a mark, line height and letter width of a label.
 _PANEL, _MARK, _LINE, _LETTER = (225.0, 165.0), 4.0, 10.0, 5.2
-_LINEAR_BELOW = 4.0  # qualities that differ by less are on a linear axis
+_LINEAR_BELOW = 4.0  # a linear axis for qualities that differ by less than this factor
 _STYLES = {"clusters": ("o", _ORANGE), "sweep": ("s", _BLUE), "spanning": ("^", _GREEN), "fringe": ("D", _PURPLE),
            "exact": ("*", _INK)}
 SECONDS, MEGABYTES = ("search (seconds, log scale)", 1.0), ("read from disk (MB, log scale)", _MB)
 
 
 def write_image(figure: Figure, path: Path, **options: Any) -> None:
-    """Write the figure to a file, in the format that its name ends with. options : of savefig. Raises OSError."""
+    """Write the figure to a file, in the format of its suffix. options : of savefig. Raises OSError."""
     image = io.BytesIO()
     figure.savefig(image, format=path.suffix[1:], facecolor="white", **options)
     write_whole(path, image.getvalue())
 
 
 def write_figure(figure: Figure, path: Path) -> list[Path]:
-    """Write the figure as `path` with .svg and with .png at its end; both files. Raises OSError."""
+    """Write the figure as `path` with the suffixes .svg and .png; return both files. Raises OSError."""
     files = [path.with_name(f"{path.name}.{suffix}") for suffix in ("svg", "png")]
     with matplotlib.rc_context(_SVG):
         write_image(figure, files[0], metadata={"Date": None, "Creator": None})
@@ -335,7 +335,7 @@ def write_figure(figure: Figure, path: Path) -> list[Path]:
 
 @_styled
 def draw_quality(points: Sequence[Point], price: tuple[str, float] = SECONDS, title: str = "") -> Figure:
-    """Estimates over D (or in edges, where D is not known) against their price; bars: what was proved.
+    """Estimates over D (or in edges, if D is unknown) against their price, with bars for the proved bounds.
 
     points : of one graph, with an estimate and bounds. price : label and scale of its axis.
     """
@@ -373,8 +373,8 @@ def draw_quality(points: Sequence[Point], price: tuple[str, float] = SECONDS, ti
 
 
 def _name_points(axes: Axes, points: Sequence[Point], costs: Sequence[float], unit: float) -> None:
-    """Labels of points beside their marks, each where it covers no other label and no mark, as far as there is such a
-    place. Places are counted in points on a panel of the usual size, since a layout is known only when it is drawn."""
+    """Write labels of points beside their marks, if possible without covering other labels and marks. Positions are in
+    points on a panel of the usual size, since the layout is known only while drawing."""
     def at(value: float, axis: Axis, length: float) -> float:
         low, high = axis.get_view_interval()
         if axis.get_scale() == "log":
@@ -412,7 +412,7 @@ def draw_bytes(points: Sequence[Point]) -> Figure:
 @_styled
 def draw_masters(rows: Sequence[Row], title: str = "") -> Figure:
     """The size of the condensed graph, and distances, against the number of masters. rows : of cells of clusters, by
-    masters; figures of 0, which a logarithm cannot show, are left out."""
+    masters. Values of 0, which a logarithm cannot show, are omitted."""
     panels = (
         ("condensed graph (log scale)", {"condensed_vertices": "vertices", "condensed_edges": "edges"}),
         ("distance (edges, log scale)", {"max_master_gap": "between masters whose clusters touch (d)",
@@ -435,7 +435,7 @@ def draw_masters(rows: Sequence[Row], title: str = "") -> Figure:
 
 
 def _limits(values: Sequence[float]) -> tuple[float, float]:
-    """The ends of a logarithmic axis for positive values, with some room; of 1 where there is no value."""
+    """The ends of a logarithmic axis for positive values, with a margin; around 1 without values."""
     low, high = min(values, default=1), max(values, default=1)
     room = max(_LEAST_ROOM, (high / low) ** _ROOM)
     return low / room, high * room

@@ -1,4 +1,4 @@
-"""A report graph by graph: a row for each, with what all of its runs together have found."""
+"""A report by graph: a row for each, with the combined results of all its runs."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _ANSWERS = (*BOUNDED, "distances", "tradeoff")
 
 @dataclass(frozen=True)
 class Found:
-    """What runs say of one graph. name : of the graph. runs : that answer something about its distances."""
+    """The results of runs on one graph. name : of the graph. runs : with answers about its distances."""
 
     name: str
     runs: tuple[Run, ...]
 
     def first(self, text: Callable[[float | None], str], *path: str) -> str:
-        """The figure of the first run that has it."""
+        """The value of the first run that has it."""
         return next((text(figure) for run in self.runs if (figure := run.number(*path)) is not None), NONE)
 
     @property
     def bounds(self) -> str:
-        """The best bounds that any run has proved; a dash where runs contradict each other, as those of two graphs of
-        one name and size do."""
+        """The best bounds proved by any run; a dash if runs contradict each other, like those of two graphs with the
+        same name and size."""
         proved = [(lower, upper) for run in self.runs
                   if None not in (lower := run.number("lower"), upper := run.number("upper"))]
         if not proved:
@@ -47,7 +47,7 @@ class Found:
 
 
 def graphs(runs: Sequence[Run]) -> list[Found]:
-    """The graphs of the runs, in order. Distances of several kinds, along weights and without, are of several rows."""
+    """The graphs of the runs, in order, with a row for each kind of distances, such as with and without weights."""
     found: dict[tuple[object, ...], list[Run]] = {}
     for run in runs:
         if run.family in _ANSWERS and run.result is not None:

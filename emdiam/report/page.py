@@ -1,9 +1,7 @@
-"""From sources to a written report, in one of the formats; the templates of jinja2 are in templates/.
+"""From sources to a written report in one of the formats; the jinja2 templates are in templates/.
 
-What a report says: sections of sentences, tables and plots, from its runs, before they are HTML or Markdown.
-
-Answers come first, what was asked last. A section about which no run says anything is left out. drawing.py draws plots
-when they are wanted.
+The report is first a list of sections of sentences, tables and plots, then HTML or Markdown. Answers come first, the
+arguments of the runs last. A section without data is omitted. drawing.py draws plots on demand.
 """
 
 from __future__ import annotations
@@ -43,14 +41,14 @@ from .texts import NONE
 FORMATS = ("html", "md", "json", "png")
 _DOTS = 150
 _EXTRA = "pip install 'emdiam[plots]', or choose the format md or json"
-# Characters with a meaning in Markdown or HTML, and line ends, which would break a table.
+# Special characters of Markdown or HTML, and line ends, which would break a table.
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~&])")
 
 
 def make_report(sources: Sequence[str | Path], format: str) -> tuple[Report, str]:
-    """(what was read, the text of the report on `sources`) as "html", "md" or "json".
+    """The report on `sources`, and its text as "html", "md" or "json".
 
-    Raises InputError for a source that is no result, and for "html" without matplotlib.
+    Raises InputError for a source that is not a result, and for "html" without matplotlib.
     """
     if format not in FORMATS[:3]:
         raise InputError("a report is no such text", text=format, remedy="choose from: html, md, json")
@@ -61,7 +59,7 @@ def make_report(sources: Sequence[str | Path], format: str) -> tuple[Report, str
 
 
 def report_text(report: Report, format: str) -> str:
-    """The report as one text that ends with a line end; format as in make_report."""
+    """The text of a report, with a final line end; format as in make_report."""
     if format == "json":
         return json.dumps(plain(report.to_dict()), indent=1, allow_nan=False) + "\n"
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -84,7 +82,7 @@ def _drawn(plot: Plot) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text that shows as it is in Markdown: one line, no markup."""
+    """Text escaped for Markdown, on one line."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
@@ -95,13 +93,13 @@ def _tabulated(table: ReportTable) -> str:
 
 
 def check_plots() -> None:
-    """Raises InputError where plots cannot be drawn."""
+    """Raise InputError if plots cannot be drawn."""
     if find_spec("matplotlib") is None:
         raise InputError("plots need matplotlib, which is not installed", remedy=_EXTRA)
 
 
 def draw_figures(report: Report, folder: Path) -> list[Path]:
-    """Write every plot of the report as PNG into `folder`, made if absent; their files. Raises InputError."""
+    """Write every plot of the report as PNG to `folder`, made if absent; return the files. Raises InputError."""
     check_plots()
     from .drawing import write_image
 
@@ -119,7 +117,7 @@ def draw_figures(report: Report, folder: Path) -> list[Path]:
 
 
 _TITLE = "emdiam report"
-_LEAST_SHARE = 0.02  # of the time of a run, for a phase in the table
+_LEAST_SHARE = 0.02  # least share of a run's time for a phase to be in the table
 _STARTUP = ("Start-up is the time before the search: a run loads the graph, and compiles or loads kernels. Runs"
             " are compared by the search, which is the rest.")
 _LIMIT_BARS = 40
@@ -138,7 +136,7 @@ def document(report: Report) -> Document:
 
 
 def _sections(report: Report) -> list[Section | None]:
-    """The sections of a report on runs of any kind: answers, of several runs graph by graph, then what they cost."""
+    """The sections of a report on runs of any kind: answers, by graph if there are several runs, then costs."""
     runs, of_kinds = report.runs, answers.sections(report.runs)
     whole = graphs.section(runs)
     if whole is not None:
@@ -157,12 +155,12 @@ def _sections(report: Report) -> list[Section | None]:
 
 
 def _closed(section: Section | None) -> Section | None:
-    """The section, which a page shows by its title."""
+    """The section, closed on a page."""
     return section and replace(section, closed=True)
 
 
 def _made(report: Report) -> str:
-    """When the runs were, and when, where and how the page was made."""
+    """The time of the runs, and the time, machine and command of the page."""
     moments = sorted(texts.moment(one) for run in report.runs for one in (run.began, run.ended) if one)
     versions = sorted({str(run.value("version")) for run in report.runs if run.value("version")})
     span = " to ".join(dict.fromkeys((moments[0], moments[-1]))) if moments else ""
@@ -199,7 +197,7 @@ def _tiles(runs: Sequence[Run]) -> list[tuple[str, str]]:
 
 
 def _asked(runs: Sequence[Run]) -> Section | None:
-    """Which command on which graph."""
+    """The commands of the runs and their graphs."""
     if not runs:
         return None
     untold = [] if any(run.track or run.family == "tradeoff" for run in runs) else [
@@ -221,7 +219,7 @@ def _limits_of(run: Run) -> str:
 
 
 def _unanswered(runs: Sequence[Run], notes: Sequence[str]) -> Section | None:
-    """Every run that has not answered, with its sentence."""
+    """All runs without a complete answer, with their sentences."""
     missing = [run for run in runs if run.status != ANSWERED]
     if not missing and not notes:
         return None
@@ -234,11 +232,11 @@ def _unanswered(runs: Sequence[Run], notes: Sequence[str]) -> Section | None:
 
 
 def _costs(runs: Sequence[Run]) -> Section | None:
-    """What each run took, and how long, where there are several; None where no run tells."""
+    """The cost of each run, with a plot of times if there are several runs; None without data."""
     runs = [run for run in runs if run.wall is not None]
     if not runs:
         return None
-    # Time of a trade-off is of the processes of its cells, each with a start-up of its own.
+    # A trade-off's time is that of the processes of its cells, each with its own start-up.
     bars = [(run.name, run.wall if run.search is None else run.search, run.startup, run.status)
             for run in runs if run.family != "tradeoff"]
     caption = ("Dots, and the first figure: the search, or the work of another job; hollow where it was stopped or"
@@ -256,7 +254,7 @@ def _costs(runs: Sequence[Run]) -> Section | None:
 
 
 def _closing(run: Run) -> Track | None:
-    """The track of a run whose bounds are known, and moved; at its end they are those of its result."""
+    """The track of a run with known bounds that changed, completed with the bounds of its result."""
     if run.track is None:
         return None
     bounds = [bound for bound in run.track.bounds if None not in (bound.lower, bound.upper)]
@@ -267,7 +265,7 @@ def _closing(run: Run) -> Track | None:
 
 
 def _bounds(runs: Sequence[Run]) -> Section | None:
-    """The interval against time and against traversals, a small plot a run."""
+    """The interval against time and against traversals, a small plot per run."""
     return multiples("Bounds", (
         "The proved upper bound (orange) and lower bound (blue) on D from the first traversal on, against the time of"
         " the search and against traversals. The band between them is the interval of D; where it closes, D is"
@@ -275,7 +273,7 @@ def _bounds(runs: Sequence[Run]) -> Section | None:
 
 
 def _ends(run: Run, track: Track) -> str:
-    """How far the bounds of a run came, and when."""
+    """The last bounds of a run, and their time."""
     last = track.bounds[-1]
     ends = f"{last.lower:,} ≤ D ≤ {last.upper:,}" if last.lower != last.upper else f"D = {last.lower:,}"
     spent = last.search
@@ -286,7 +284,7 @@ def _ends(run: Run, track: Track) -> str:
 
 
 def _frontiers(runs: Sequence[Run]) -> Section | None:
-    """Vertices a level, of some traversals of each run."""
+    """Vertices by level, of some traversals of each run."""
     return multiples("Frontiers", (
         "Vertices by their distance from the source, of the first traversals of each run. A high narrow hill is a graph"
         " whose levels are few and large, which a streamed run reads several times over; a long low plateau is one of"
@@ -295,7 +293,7 @@ def _frontiers(runs: Sequence[Run]) -> Section | None:
 
 
 def _spells(run: Run) -> list[tuple[str, float, int | None]]:
-    """(phase, seconds, bytes read) of a run: by its events, or else by its result."""
+    """(phase, seconds, bytes read) of a run, from its events, or else from its result."""
     if run.track is not None and run.track.spells:
         return [(spell.phase, spell.seconds, spell.bytes_read) for spell in run.track.spells if spell.seconds > 0]
     if run.startup is None or run.search is None:
@@ -304,7 +302,7 @@ def _spells(run: Run) -> list[tuple[str, float, int | None]]:
 
 
 def _phases(runs: Sequence[Run]) -> Section | None:
-    """Time and bytes by phase; None where no run tells of them."""
+    """Time and bytes by phase; None without data."""
     rows = []
     for run in runs:
         spells = _spells(run)
@@ -322,7 +320,7 @@ def _phases(runs: Sequence[Run]) -> Section | None:
 
 
 def _plans(runs: Sequence[Run]) -> Section | None:
-    """Plans against peaks, and bytes predicted against read; None where no run has measured its own."""
+    """Plans against peaks, and predicted against read bytes; None without a measured peak."""
     shown = [run for run in runs if run.peak is not None and run.number("planned_rss_bytes") is not None]
     if not shown:
         return None
@@ -345,7 +343,7 @@ def _plans(runs: Sequence[Run]) -> Section | None:
 
 
 def _approximations(runs: Sequence[Run]) -> Section | None:
-    """Estimates and bounds against their price, a plot a graph; None where nothing was approximated."""
+    """Estimates and bounds against their price, a plot per graph; None without approximations."""
     shown = points(runs)
     if not shown:
         return None

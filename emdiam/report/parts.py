@@ -1,6 +1,6 @@
-"""What sections of a report are made of: tables, plots, paragraphs.
+"""The elements of a section of a report: tables, plots, paragraphs.
 
-Approximations as points of a plot: what an estimate is worth, and what it cost.
+Also approximations as points of a plot: the quality of an estimate, and its cost.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from . import texts
 from .records import Run, number
 from .texts import NONE
 
-# So many runs have plots of their own, those that took longest; more would bury the reader.
+# Only this number of runs have plots, the longest ones, since more would be too much to read.
 LIMIT_RUNS = 12
-# A section that is not folded shows so many plots, and rows of graphs, at first: a page of a night stays short.
+# Numbers of plots and of rows of graphs that an open section shows at first, so that the page of a long batch is short.
 MOST_OPEN, MOST_ROWS = 4, 8
 
 
 @dataclass
 class ReportTable:
-    """Cells as texts. words : how many columns from the left hold words; all others hold figures, which are
-    aligned to the right. folded : what a page shows of it until the reader opens it; None: all of it."""
+    """A table of texts. words : number of columns at the left with words; all others have right-aligned figures.
+    folded : text in place of the table until the reader opens it; None: the table is open."""
 
     head: list[str]
     rows: list[list[str]]
@@ -33,8 +33,8 @@ class ReportTable:
 
 def table_of(items: Sequence[Any], words: int, columns: Mapping[str, Callable[[Any], str]],
              first: str = "run") -> ReportTable:
-    """A row for each item, its name in the column `first`. columns : by its head, the text of its cell for an item;
-    those in which no item says anything are left out."""
+    """A table with a row for each item and its name in the column `first`. columns : heading and text function of each
+    column; empty columns are omitted."""
     rows = [[item.name, *(text(item) for text in columns.values())] for item in items]
     empty = {at for at in range(1, len(columns) + 1) if all(row[at] == NONE for row in rows)}
     head, *rows = [[cell for at, cell in enumerate(row) if at not in empty] for row in ([first, *columns], *rows)]
@@ -42,14 +42,14 @@ def table_of(items: Sequence[Any], words: int, columns: Mapping[str, Callable[[A
 
 
 def figure_of(text: Callable[[float | None], str], name: str) -> Callable[[Run], str]:
-    """The text of a figure of a run's result."""
+    """A function from a run to the text of a figure of its result."""
     return lambda run: text(run.number(name))
 
 
 @dataclass
 class Plot:
-    """A figure. name : of its file. title : what it shows. caption : what one sees in it, beyond what its
-    section says of all. function, data : of drawing.py, and what it takes."""
+    """A figure. name : of its file. title : its subject. caption : its details, beyond the text of the section.
+    function : name of a function of drawing.py. data : its argument."""
 
     name: str
     title: str
@@ -66,9 +66,9 @@ class Plot:
 
 @dataclass
 class Section:
-    """One part of a report. paragraphs : plain text. legend : what all of its plots show. folded : long texts,
-    (summary, [(of what, text), ...]). closed : a page shows the title alone until the reader opens it. most_plots :
-    more are folded."""
+    """One part of a report. paragraphs : plain text. legend : common to all its plots. folded : long texts, (summary,
+    [(subject, text), ...]). closed : whether a page shows only the title until the reader opens it. most_plots :
+    further plots are folded."""
 
     title: str
     paragraphs: list[str] = field(default_factory=list)
@@ -81,13 +81,14 @@ class Section:
 
 
 def halved(table: ReportTable, of_what: str) -> list[ReportTable]:
-    """The table, its rows after the first MOST_ROWS folded as one of their own. of_what : "graphs" in it."""
+    """The table with the first MOST_ROWS rows, and a folded table with the others. of_what : the kind of the rows, such
+    as "graphs"."""
     rest, first = table.rows[MOST_ROWS:], replace(table, rows=table.rows[:MOST_ROWS])
     return [first, replace(table, rows=rest, folded=f"More {of_what}: {len(rest):,}")] if rest else [first]
 
 
 def fold_long(table: ReportTable, plots: Sequence[Plot]) -> ReportTable:
-    """The table, folded if it is long and there are plots of its figures."""
+    """The table, folded if it is long and plots show its figures."""
     if plots and len(table.rows) > LIMIT_RUNS:
         table.folded = f"All {len(table.rows):,} as a table"
     return table
@@ -95,8 +96,8 @@ def fold_long(table: ReportTable, plots: Sequence[Plot]) -> ReportTable:
 
 @dataclass
 class Document:
-    """title, lead : one line and one sentence. tiles : (figure, what it is) at the top. made : when and where its runs
-    were, and how the page was made. foot : last line."""
+    """title, lead : one line and one sentence. tiles : (figure, label) at the top. made : time and place of the runs,
+    and how the page was made. foot : last line."""
 
     title: str
     lead: str
@@ -107,13 +108,14 @@ class Document:
 
 
 def folded(lines: list[tuple[str, str]], one: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Texts of runs below their number, if there are any, as a Section has them. one : what a single one is."""
+    """Texts of runs with their number as a summary, if there are any, for Section.folded. one : the noun for a single
+    text."""
     return [(one if len(lines) == 1 else f"{one}s of {len(lines):,} runs", lines)] if lines else []
 
 
 def multiples(title: str, text: str, runs: Sequence[Run], of_run: Callable[[Run], Any], name: str, function: str,
               caption: Callable[[Run, Any], str] | None = None) -> Section | None:
-    """A section of plots as plots_of has them; None where there are none."""
+    """A section with the plots of plots_of; None without plots."""
     plots, n_runs = plots_of(runs, of_run, name, function, caption)
     more = f" These are the {len(plots)} of {n_runs:,} runs that took longest." if n_runs > len(plots) else ""
     return Section(title, plots=plots, legend=text + more) if plots else None
@@ -121,8 +123,8 @@ def multiples(title: str, text: str, runs: Sequence[Run], of_run: Callable[[Run]
 
 def plots_of(runs: Sequence[Run], of_run: Callable[[Run], Any], name: str, function: str,
              caption: Callable[[Run, Any], str] | None = None) -> tuple[list[Plot], int]:
-    """A plot of each run of which `of_run` gives data, in order, those that took longest where there are many; and how
-    many there could be. name, function : see Plot. caption : by the run and its data; its graph if None."""
+    """The plots of runs with data from `of_run`, in order, only the longest runs if there are many; and the number of
+    runs with data. name, function : see Plot. caption : from the run and its data; the graph if None."""
     shown = [(place, run, item) for place, run in enumerate(runs, 1) if (item := of_run(run))]
     longest = sorted(shown, key=lambda entry: -(entry[1].wall or 0.0))[:LIMIT_RUNS]
     return [Plot(f"{name}-{place}", run.name, texts.graph(run) if caption is None else caption(run, item), function,
@@ -134,9 +136,9 @@ SEARCH, START_COLUMN = "seconds_search", "seconds_startup"
 
 @dataclass(frozen=True)
 class Point:
-    """One approximation, or an exact answer beside them. graph : its name. price : seconds of the search, or whatever a
-    plot is of. diameter : largest of any component, None where it is not known. lower, upper : proved. label : what
-    tells it from others of its method. front : whether no other one is both cheaper and closer."""
+    """An approximation, or an exact answer to compare with. graph : its name. price : seconds of the search, or another
+    cost in a plot. diameter : largest of any component, None if unknown. lower, upper : proved bounds. label :
+    distinguishes it from others of its method. front : whether no other one is both cheaper and closer."""
 
     name: str
     graph: str
@@ -152,12 +154,12 @@ class Point:
 
     @property
     def quality(self) -> float | None:
-        """estimate / D; None where D is not known, or 0."""
+        """estimate / D; None if D is unknown or 0."""
         return self.estimate / self.diameter if self.diameter and self.estimate is not None else None
 
     @property
     def width(self) -> float | None:
-        """(upper - lower) / lower, what is not known, as a share; None where no bound is above 0."""
+        """The relative gap (upper - lower) / lower; None unless lower is above 0."""
         if self.lower is None or self.upper is None or self.lower <= 0:
             return None
         return (self.upper - self.lower) / self.lower
@@ -165,10 +167,10 @@ class Point:
 
 def row_point(row: Mapping[str, Any], diameter: float | None, graph: str = "", name: str = "", price: str = SEARCH,
               front: str = "on_front_seconds") -> Point | None:
-    """The cell of a trade-off, a row of its table; None if it has no price. price, front : columns."""
+    """The point of a cell of a trade-off, from a row of its table; None without a price. price, front : columns."""
     cost = number(row.get(price))
     if price == SEARCH and cost is None:
-        cost = number(row.get("seconds"))  # of earlier versions, with loading
+        cost = number(row.get("seconds"))  # rows of earlier versions, with loading
     if cost is None:
         return None
     estimate, lower, upper = (number(row.get(column)) for column in ("estimate", "lower", "upper"))
@@ -177,8 +179,8 @@ def row_point(row: Mapping[str, Any], diameter: float | None, graph: str = "", n
 
 
 def points(runs: Sequence[Run]) -> list[Point]:
-    """Approximations among the runs, those that have ended in trade-offs included, in order. Where another
-    run has proved the diameter of the same store, it is that of all."""
+    """The approximations among the runs, with the cells of trade-offs, in order. A diameter proved by any run holds for
+    all runs on the same store."""
     proved = {run.value("store_digest"): run.number("lower") for run in runs
               if run.value("exact") is True and run.value("store_digest")}
     grids = Counter(texts.graph(run) for run in runs if run.family == "tradeoff")

@@ -1,11 +1,11 @@
 """From files to the runs of a report: a batch's folder, results.jsonl, results of single commands, and their events.
 
-What is read: a folder with results.jsonl (of `emdiam batch`) or tradeoff.json (of `emdiam tradeoff`); a
-results.jsonl; a JSON file that a command printed with --json. The events of a job are in
-jobs/NAME/events.jsonl beside results.jsonl, or in NAME.events.jsonl or events.jsonl beside a result.
+Sources are a folder with results.jsonl (of `emdiam batch`) or tradeoff.json (of `emdiam tradeoff`), a results.jsonl, or
+a JSON file printed by a command with --json. The events of a job are in jobs/NAME/events.jsonl beside results.jsonl, or
+in NAME.events.jsonl or events.jsonl beside a result.
 
-Events are one JSON object a line; docs/events.md has the records. A line that is no event (the last one of a run that
-was killed may be cut off) is counted, not refused: a report on a broken night is what one wants most then."""
+Each line of events is a JSON object; docs/events.md describes the records. An invalid line (such as a last line cut off
+by a kill) is counted, not refused, since a report on a broken batch is especially useful."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _STATUSES = {"done": ANSWERED, "failed": FAILED, "stopped": STOPPED, "skipped": 
 
 
 def read_report(sources: Sequence[str | Path]) -> Report:
-    """The report on all `sources`, in their order. Raises InputError for one that is no result."""
+    """The report on all `sources`, in their order. Raises InputError for a source that is not a result."""
     if not sources:
         raise InputError("there is nothing to report on", remedy=_REMEDY)
     report = Report(", ".join(str(source) for source in sources), at=datetime.now(UTC).isoformat(timespec="minutes"),
@@ -94,7 +94,7 @@ def _read_one(source: Path, report: Report) -> None:
 
 
 def _read_lines(source: Path, text: str, report: Report) -> None:
-    """A line a job; of a job that was run again, the last one counts. A last line that was cut off is noted."""
+    """Read one job per line. The last line of a repeated job counts, and a truncated last line is noted."""
     runs: dict[str, Run] = {}
     lines = text.splitlines()
     for place, line in enumerate(lines, 1):
@@ -114,7 +114,7 @@ def _read_lines(source: Path, text: str, report: Report) -> None:
             raise InputError("these are events of a run, which have no answer", path=source, line=place,
                              remedy="run it with --json > NAME.json --events NAME.events.jsonl, and give NAME.json")
         run = _job(data, f"line {place}")
-        if Path(run.name).name == run.name:  # what a file of results says must not lead out of its folder
+        if Path(run.name).name == run.name:  # a name in results must not lead out of the folder
             run.track = _events(source.parent / "jobs" / run.name / EVENTS)
         runs[run.name] = run
     order = {name: place for place, name in enumerate(_jobs_of(source.parent))}
@@ -123,7 +123,7 @@ def _read_lines(source: Path, text: str, report: Report) -> None:
 
 
 def _jobs_of(folder: Path) -> list[str]:
-    """The jobs of a batch in the order of its file; [] where its state does not say."""
+    """The jobs of a batch in the order of its file; [] if its state lacks them."""
     try:
         names = json.loads((folder / STATE).read_text(encoding="utf-8"))["jobs"]
         return [str(name) for name in names]
@@ -132,7 +132,7 @@ def _jobs_of(folder: Path) -> list[str]:
 
 
 def _spread(run: Run) -> list[Run]:
-    """A job of several numbers of masters is a run for each."""
+    """The runs of a job, one for each number of masters."""
     several = run.value("runs")
     if not isinstance(several, list) or not all(isinstance(one, dict) for one in several):
         return [run]
@@ -141,7 +141,7 @@ def _spread(run: Run) -> list[Run]:
 
 
 def _job(data: dict[str, Any], place: str) -> Run:
-    """A job of a batch."""
+    """The run of a job of a batch."""
     if "job" not in data:
         return _single(place, data, None)  # a bare result
     result = data.get("result") if isinstance(data.get("result"), dict) else None
@@ -158,7 +158,7 @@ def _job(data: dict[str, Any], place: str) -> Run:
 
 
 def _graph(words: list[str]) -> str:
-    """What a command is about: its first argument that is no option, or its second."""
+    """The graph of a command line: its first argument without a dash, or the second one."""
     given = [word for word in words[1:] if not word.startswith("-")]
     if words[:1] in (["generate"], ["verify"]) and len(given) > 1:  # the first is the class, or the certificate
         return given[1]
@@ -175,7 +175,7 @@ def _method(words: list[str], result: dict[str, Any]) -> str:
 
 
 def _single(name: str, data: Any, source: Path | None) -> Run:
-    """What one command printed with --json."""
+    """The run of a single command, from its output with --json."""
     kind = kind_of(data) if isinstance(data, dict) else ""
     if not kind:
         raise InputError(f"this is not the result of {', '.join(COMMANDS[:-1])} or {COMMANDS[-1]}", path=source,
@@ -192,7 +192,7 @@ def _single(name: str, data: Any, source: Path | None) -> Run:
               result=data, sentence=sentence, ended=ended)
     if source is not None:
         run.track = _events(source.with_suffix(".events.jsonl"), source.with_name(EVENTS))
-    if run.track is not None and run.track.command:  # options that were not given are left out
+    if run.track is not None and run.track.command:  # without options that were not set
         given = {name: value for name, value in run.track.arguments.items() if value not in (None, False, [], "")}
         run.graph = str(given.pop("store", ""))
         options = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in given.items())
@@ -228,7 +228,7 @@ def _whole(value: Any) -> int | None:
 
 
 def _record(line: str) -> tuple[dict[str, Any], float] | None:
-    """The event of a line, and its seconds since the start of its run; None for what is no event."""
+    """The event of a line, and its seconds since the start of its run; None for an invalid line."""
     try:
         data = json.loads(line)
     except (ValueError, RecursionError):
@@ -238,29 +238,29 @@ def _record(line: str) -> tuple[dict[str, Any], float] | None:
 
 
 def _better(before: float | None, now: float | None, better: Callable[[float, float], float]) -> float | None:
-    """What is proved stays proved, also for a run of the same graph that begins again."""
+    """The better of two bounds: a proved bound remains valid if a run of the same graph starts again."""
     if before is None or now is None:
         return before if now is None else now
     return better(before, now)
 
 
 class _Builder:
-    """Takes events one by one. Another run in the same file, such as one that goes on where the one before
-    was killed, has begun again at 0: its moments are laid behind those before. last : seconds of the last event.
+    """Builds a track from events. Another run in the same file, such as one that resumes a killed run, starts again at
+    0; its times are shifted behind the previous run. last : seconds of the last event.
 
-    Time is given to the phase in which it went by, but for that of kernels, which has a spell of its own. What comes
-    before the first phase is START."""
+    Time counts for the current phase, except time of kernels, which has its own spell. Time before the first phase is
+    START."""
 
     def __init__(self) -> None:
         self.track = Track()
         self.last = self._shift = 0.0
         self._run: str | None = None
-        self._spell: Spell | None = None  # that of the phase that runs
+        self._spell: Spell | None = None  # of the current phase
         self._traversals: int | None = None
         self._read, self._kernels = 0, 0.0
 
     def take(self, line: str) -> None:
-        """One line."""
+        """Add one line."""
         event = _record(line)
         if event is None:
             self.track.n_skipped += 1
@@ -281,7 +281,7 @@ class _Builder:
         elif what == "traversal":
             self._traversal(facts, at)
         else:
-            until = self._spell  # what was read since the last event was read in the phase that ends here
+            until = self._spell  # bytes read since the last event belong to the phase that ends here
             phase = str(record.get("phase") or "")
             self._spell = self._spell_of(phase) if phase else None
             self._count(facts, until or self._spell)
@@ -291,7 +291,7 @@ class _Builder:
         self.last = at
 
     def _spend(self, seconds: float, kernels: float | None) -> None:
-        """So much time has gone by since the last event; kernels : seconds that they took in the run so far."""
+        """Add the seconds since the last event. kernels : total seconds of kernels in the run so far."""
         spent = min(max((kernels or 0.0) - self._kernels, 0.0), seconds)
         self._kernels = max(kernels or 0.0, self._kernels)
         if self._spell is not None:
@@ -309,7 +309,7 @@ class _Builder:
         return spell
 
     def _count(self, facts: dict[str, Any], spell: Spell | None) -> None:
-        """The run's counters, as far as a sign of life has them."""
+        """Update the counters of bytes and traversals from an event, if it has them."""
         read, done = _whole(facts.get("bytes_read")), _whole(facts.get("traversals"))
         if done is not None:
             self._traversals = max(done, self._traversals or 0)

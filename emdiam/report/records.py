@@ -1,6 +1,6 @@
-"""What a report is about: runs, each with how it ended, its result and what its events say.
+"""The runs of a report: the end of each, its result and its events.
 
-Which command printed a result, and whether it has answered what was asked: by the fields of the result.
+The fields of a result show which command printed it, and whether it is a complete answer.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-# How a run ended. "answered": with all that was asked; "stopped": with an interval; "failed": without a
-# result; "open": not run (yet).
+# The end of a run. "answered": with a complete answer; "stopped": with an interval; "failed": without a result;
+# "open": not run (yet).
 ANSWERED, STOPPED, FAILED, OPEN = "answered", "stopped", "failed", "open"
 
 
 def number(value: Any) -> float | None:
-    """The value, if it is a number."""
+    """The value, or None if it is not a number."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 @dataclass(frozen=True)
 class TraversalRecord:
-    """One finished traversal. number : its place among those of the run, from 1. at, seconds : when it
-    ended, of the run, and how long it took. bytes_read, levels : of it alone; None where not known."""
+    """A finished traversal. number : its position in the run, from 1. at : its end, in seconds of the run. seconds :
+    its duration. bytes_read, levels : of this traversal; None if unknown."""
 
     number: int
     at: float
@@ -34,8 +34,8 @@ class TraversalRecord:
 
 @dataclass(frozen=True)
 class Bound:
-    """The proved interval at a moment: `at` seconds into the run, `search` seconds into its search (start-up left out),
-    after `traversals` of them."""
+    """The proved interval at a moment: `at` seconds into the run, `search` seconds into its search (without start-up),
+    after `traversals` traversals."""
 
     at: float
     search: float
@@ -44,15 +44,15 @@ class Bound:
     upper: float | None
 
 
-# Phases in which a run does not search yet: its modules are imported, the graph is loaded, workers come up. KERNELS is
-# taken out of every phase: the time in which kernels are compiled, or loaded.
+# Phases before the search: imports, loading of the graph, start of workers. KERNELS, the time in which kernels are
+# compiled or loaded, is subtracted from every phase.
 START, KERNELS = "start", "kernels"
 STARTUP = (START, "load", "workers", KERNELS)
 
 
 @dataclass
 class Spell:
-    """One phase of the run, all its spells together, or one of STARTUP. bytes_read : None where not known."""
+    """The total of a phase of the run, or of one of STARTUP. bytes_read : None if unknown."""
 
     phase: str
     seconds: float = 0.0
@@ -61,10 +61,10 @@ class Spell:
 
 @dataclass
 class Track:
-    """What the events of a run say. command, arguments : what was asked, by names of options. bounds : in order of
-    time, changes only. profiles : (label, [(level, vertices), ...]) of some traversals. spells : phases in the order
-    in which they began. seconds : at the last event; search : of them, without start-up. n_events : read;
-    n_skipped : lines that were no events, such as one that was cut off when the machine stopped."""
+    """The content of a run's events. command, arguments : of the command line, by option name. bounds : changes, in
+    order of time. profiles : (label, [(level, vertices), ...]) of some traversals. spells : phases by their start.
+    seconds : until the last event. search : seconds without start-up. n_events : number of events read. n_skipped :
+    number of invalid lines, such as one cut off when the machine stopped."""
 
     command: str = ""
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -80,9 +80,9 @@ class Track:
 
 @dataclass
 class Run:
-    """One run. name : of the job, or of the file. graph : what it ran on. sentence : why it has no answer, or
-    only an interval. result : what the command printed with --json. family : "exact", "approx", or what
-    else the job was ("convert", "tradeoff", ...). began, ended : ISO 8601, where that is known."""
+    """One run. name : of the job, or of the file. graph : its input. sentence : why it has no answer, or only an
+    interval. result : output of the command with --json. family : "exact", "approx", or the name of another command
+    ("convert", "tradeoff", ...). began, ended : ISO 8601, if known."""
 
     name: str
     status: str
@@ -100,14 +100,14 @@ class Run:
     ended: str = ""
 
     def value(self, *path: str) -> Any:
-        """What the result says under these keys, one inside the other; None where it says nothing."""
+        """The value of the result under nested keys; None if missing."""
         at: Any = self.result
         for key in path:
             at = at.get(key) if isinstance(at, dict) else None
         return at
 
     def number(self, *path: str) -> float | None:
-        """The same, if it is a number."""
+        """The value of the result under nested keys, or None if it is not a number."""
         return number(self.value(*path))
 
     @property
@@ -117,41 +117,41 @@ class Run:
 
     @property
     def wall(self) -> float | None:
-        """Wall seconds of the run, as its result says, or else its process."""
+        """Wall seconds of the run, from its result, or else of its process."""
         seconds = self.number("seconds", "total")
         return self.seconds if seconds is None else seconds
 
     @property
     def startup(self) -> float | None:
-        """Seconds of the run that were no search: it was loaded, kernels were compiled. As its result says, else its
-        events, which have imports too; so has the time of a job whose result has none."""
+        """Seconds of the run before its search: loading of the graph, compilation of kernels. From its result, else
+        from its events, which also include imports, like the time of a job without a result."""
         said, load, compiling, total = (
             self.number("seconds", name) for name in ("startup", "load", "compile", "total"))
         if said is not None:
             return said
         if load is not None and compiling is not None and total is not None:
-            return min(load + compiling, total)  # of earlier versions
-        if self.track is None or self.wall is None or self.family == "tradeoff":  # each of its cells has one
+            return min(load + compiling, total)  # result of an earlier version
+        if self.track is None or self.wall is None or self.family == "tradeoff":  # each of its cells has a start-up
             return None
         return min(self.wall, sum(spell.seconds for spell in self.track.spells if spell.phase in STARTUP and not (
             spell.phase == START and total is not None)))
 
     @property
     def search(self) -> float | None:
-        """Wall seconds of the run without its start-up; None where that is not known."""
+        """Wall seconds of the run without its start-up; None if unknown."""
         return None if self.wall is None or self.startup is None else max(self.wall - self.startup, 0.0)
 
     @property
     def traversals(self) -> float | None:
-        """BFS and multi-source BFS that an exact run or approximation took."""
+        """The number of BFS and multi-source BFS of an exact run or approximation."""
         bfs = self.number("traversals", "bfs")
         return None if bfs is None else bfs + (self.number("traversals", "multi_source") or 0)
 
 
 @dataclass
 class Report:
-    """source : what was read, as given. runs : in the order of the source. notes : sentences on what was left out.
-    at, host : when and on which machine the report was made."""
+    """source : the sources as named by the user. runs : in their order. notes : sentences on omissions. at, host : time
+    and machine of the report."""
 
     source: str
     runs: list[Run] = field(default_factory=list)
@@ -160,7 +160,7 @@ class Report:
     host: str = ""
 
     def count(self, status: str) -> int:
-        """How many runs ended so."""
+        """The number of runs with this status."""
         return sum(run.status == status for run in self.runs)
 
     def to_dict(self) -> dict[str, Any]:
@@ -168,7 +168,7 @@ class Report:
         return asdict(self)
 
 
-# Commands by fields that no result of a command behind them has together.
+# Commands with fields that identify their results: no result of a later command in the table has all of them.
 _FIELDS: tuple[tuple[str, frozenset[str]], ...] = (
     ("tradeoff", frozenset({"rows"})), ("verify", frozenset({"verified"})),
     ("generate", frozenset({"record", "description"})), ("convert", frozenset({"record", "pairs_read"})),
@@ -179,17 +179,17 @@ _FIELDS: tuple[tuple[str, frozenset[str]], ...] = (
     ("exact", frozenset({"lower", "traversals"})),
 )
 COMMANDS = tuple(name for name, _ in reversed(_FIELDS))
-# Of which the answer is a diameter, or bounds on it.
+# Commands that answer with a diameter, or bounds on it.
 BOUNDED = ("exact", "approx", "ecc")
 
 
 def kind_of(result: Mapping[str, Any]) -> str:
-    """The command that printed a result; "" for what none of them prints."""
+    """The command that printed a result; "" if unknown."""
     return next((name for name, fields in _FIELDS if fields <= result.keys()), "")
 
 
 def outcome(kind: str, result: Mapping[str, Any]) -> tuple[str, str | None]:
-    """How a command has ended by its result, and a sentence on what has no answer."""
+    """The status of a command from its result, and a sentence on a missing answer."""
     if kind == "tradeoff":
         rows = result["rows"]
         ended = len(rows) == result.get("n_cells", len(rows)) and all(row.get("status") == "ended" for row in rows)

@@ -1,4 +1,4 @@
-"""Figures of runs as short texts; a dash where a run does not say."""
+"""Figures of runs as short texts; a dash for missing values."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def ratio(value: float | None, divisor: float | None = 1) -> str:
 
 
 def text_of(number: Any) -> str:
-    """A number with all of its digits, in groups of three."""
+    """A number with all its digits, in groups of three."""
     return f"{number:,}" if isinstance(number, int | float) else str(number)
 
 
-# A distance, with all of its digits; a mean or an error, with as many as say something.
+# A distance, with all its digits; a mean or an error, with six digits.
 value, rounded = _or_dash(text_of), _or_dash(lambda number: text_of(float(f"{number:.6g}")))
 
 
 def moment(text: str) -> str:
-    """A time of ISO 8601 to the minute, in UTC; what is none as it is."""
+    """An ISO 8601 time to the minute, in UTC; other texts unchanged."""
     try:
         at = datetime.fromisoformat(text).astimezone(UTC)
     except ValueError:
@@ -47,7 +47,7 @@ def moment(text: str) -> str:
 
 
 def unit(run: Run) -> str:
-    """What the distances of a run are; a dash for one without distances."""
+    """The unit of the distances of a run; a dash without distances."""
     if run.family not in ("exact", "approx", "ecc", "distances", "sssp", "apsp") or run.result is None:
         return NONE
     weighted = run.value("weighted") is True or (run.family == "sssp" and run.value("weights") is not None)
@@ -56,7 +56,7 @@ def unit(run: Run) -> str:
 
 
 def verdict(run: Run) -> str:
-    """What was found of a certificate."""
+    """The result of a verification."""
     if not isinstance(run.value("verified"), bool):
         return NONE
     return "proved" if run.value("verified") else f"not proved: {run.value('reason')}"
@@ -71,27 +71,27 @@ def bounds(run: Run) -> str:
 
 
 def interval(lower: float, upper: float) -> str:
-    """Bounds on the diameter D; D itself where they meet."""
+    """Bounds on the diameter D; D itself if they are equal."""
     text = f"D = {lower:,}" if lower == upper else f"{lower:,} ≤ D ≤ {upper:,}"
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def graph(run: Run) -> str:
-    """The name of the graph that a run was on: of its store, or of its path; else the digest; of a store that was
-    written, the first file that it is of."""
+    """The name of a run's graph: of its store, or of its path, else the digest; for a written store, its first input
+    file."""
     name = run.value("store_name") or PurePosixPath(run.graph).name.removesuffix(".zarr")
     files = run.value("record", "source") or [""]
     return shortened(name or run.value("store_digest") or PurePosixPath(str(files[0])).name or NONE)
 
 
 def masters(run: Run) -> str:
-    """How many masters a run chose, if its method has them."""
+    """The number of masters of a run, if its method has masters."""
     chosen = run.number("masters")
     return "" if chosen is None else f"{chosen:,} masters"
 
 
 def witness(run: Run) -> str:
-    """The two ends of the longest shortest path that is known, in the user's ids."""
+    """The two ends of the longest known shortest path, in the user's ids."""
     if not isinstance(run.value("witness"), dict):
         return NONE
     ends = [shortened(run.value("witness", end)) for end in ("source", "target")]
@@ -99,12 +99,12 @@ def witness(run: Run) -> str:
 
 
 def path(run: Run) -> str | None:
-    """The witness's path, its middle left out where it is long; None where it is not in the result."""
+    """The witness's path, without the middle if it is long; None if the result lacks it."""
     return path_in(run.value("witness", "path"))
 
 
 def path_in(vertices: Any) -> str | None:
-    """A path as a text, its middle left out where it is long; None for what is none."""
+    """A path as a text, without the middle if it is long; None for an invalid path."""
     if not isinstance(vertices, list) or not vertices:
         return None
     ids, half = [shortened(one) for one in vertices], _LONGEST_PATH // 2
@@ -112,6 +112,6 @@ def path_in(vertices: Any) -> str | None:
 
 
 def shortened(value: Any) -> str:
-    """An id of a user, cut where it is very long."""
+    """An id of a user, shortened if very long."""
     text = str(value)
     return text if len(text) <= _LONGEST_ID else text[: _LONGEST_ID - 1] + "…"

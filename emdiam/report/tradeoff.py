@@ -1,8 +1,8 @@
-"""Runs a grid of approximations on one store, cell after cell, and keeps what it learns.
+"""Runs a grid of approximations on one store, cell after cell, and stores the results.
 
-Everything is in one folder: cells/NAME.json as soon as a cell has ended, then tradeoff.csv,
-tradeoff.json, table.md and the plots. A run that was stopped goes on where it was, since cells that are
-there are not run again. Sources: Ajwani, Beckmann, Meyer, Veith (2012), section 4, Tables 1 to 4.
+All files are in one folder: cells/NAME.json at the end of each cell, then tradeoff.csv, tradeoff.json, table.md and the
+plots. A stopped run continues without repeating finished cells. Sources: Ajwani, Beckmann, Meyer, Veith (2012), section
+4, Tables 1 to 4.
 """
 
 from __future__ import annotations
@@ -49,12 +49,11 @@ _PLOTS = {"seconds_search": "quality-seconds", "bytes_read": "quality-bytes"}
 
 @dataclass(frozen=True)
 class TradeoffOptions:
-    """methods : approximations, in the order in which they run. masters : of clusters, a text as
-    grid.parse_grid reads it. seeds : a run of every cell with each. exact : begin with an exact run,
-    which proves the diameter. known_diameter : largest over all components, for ratios. retry : run
-    cells again that did not end. plots : draw them, if matplotlib is there. cells : what every run gets.
-    checkpoint_every : keep checkpoints of the cell under way, inside a traversal after each so many seconds, and
-    go on from them; None: a cell that was stopped begins again."""
+    """methods : approximations, in run order. masters : of clusters, a text for cells.parse_grid. seeds : each cell
+    runs with each seed. exact : start with an exact run, which proves the diameter. known_diameter : largest over all
+    components, for ratios. retry : run failed and stopped cells again. plots : draw them, if matplotlib is installed.
+    cells : common options of all runs. checkpoint_every : seconds between checkpoints inside a traversal of the current
+    cell, from which a stopped cell resumes; None: a stopped cell starts again."""
 
     methods: tuple[str, ...] = APPROXIMATIONS
     masters: str = MASTERS
@@ -67,15 +66,14 @@ class TradeoffOptions:
     checkpoint_every: float | None = None
 
     def for_cells(self, folder: Path) -> Task:
-        """What every run gets whose checkpoint is kept below `folder`."""
+        """The common options of all runs, with checkpoints below `folder`."""
         if self.checkpoint_every is None:
             return self.cells
         return replace(self.cells, checkpoint=CheckpointOptions(folder / "checkpoints", self.checkpoint_every))
 
 
 def options_of(asked: Mapping[str, Any]) -> TradeoffOptions:
-    """The options of a trade-off by the names of the command and of its function, all of which are there. Raises
-    InputError."""
+    """The options of a trade-off from all options of the command or of its function, by name. Raises InputError."""
     known: dict[str, Any] = {
         **dict.fromkeys(("memory_bytes", "arena_bytes", "iterations", "levels", "time_limit")),
         "threads": available_cores()}
@@ -95,7 +93,7 @@ def options_of(asked: Mapping[str, Any]) -> TradeoffOptions:
 
 
 def _items(value: Any) -> list[str]:
-    """The items of a text with commas, of one number, or of several."""
+    """The items of a text with commas, a number, or an iterable."""
     some = value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else [value]
     return [str(item).strip() for item in some]
 
@@ -108,15 +106,15 @@ def _seeds(items: Sequence[str]) -> tuple[int, ...]:
 
 def tradeoff(store: str | Path, out: str | Path, options: TradeoffOptions | None = None,
              progress: Listener | None = None) -> Tradeoff:
-    """Run the grid on the store at a path (or URL), each cell in a process of its own, and write the
-    tables and plots into the folder `out`, which is made if absent.
+    """Run the grid on the store at a path (or URL), each cell in a separate process, and write the tables and plots to
+    the folder `out`, which is made if absent.
 
-    Cells that `out` has already are not run again. A cell that fails, or is stopped by its time limit,
-    is a row with a reason, and the others run. progress : told of each cell, with the bounds so far.
+    Finished cells in `out` are not run again. A cell that fails or reaches its time limit becomes a row with a reason,
+    and the others run. progress : called for each cell, with the bounds so far.
 
-    Raises InputError (StoreError; for a grid that cannot be, and for a folder with cells of another store
-    or other options; NotWritten with `result` where a file cannot be written any more), and StoppedEarly with `result`
-    on Ctrl-C; the tables are then of what is done.
+    Raises InputError (StoreError; for an invalid grid, and for a folder with cells of another store or other options;
+    NotWritten with `result` if a file cannot be written any more), and StoppedEarly with `result` on Ctrl-C, with
+    tables of the finished cells.
     """
     options = options or TradeoffOptions()
     check_folder(out)
@@ -149,8 +147,8 @@ def tradeoff(store: str | Path, out: str | Path, options: TradeoffOptions | None
 
 @dataclass
 class _Run:
-    """One run over the cells of a store (its address may have secrets, which the summary leaves out). done : (cell,
-    record) of those that ended, one way or another."""
+    """One run over the cells of a store (its address may contain secrets, which the summary omits). done : (cell,
+    record) of every ended cell, failed or not."""
 
     store: str
     summary: Tradeoff
@@ -160,7 +158,7 @@ class _Run:
     done: list[tuple[Cell, CellRecord]] = field(default_factory=list)
 
     def cells(self, cells: tuple[Cell, ...]) -> None:
-        """Run those that are not there."""
+        """Run the missing cells."""
         limit, digest = self.options.cells.time_limit, self.summary.store_digest
         before = read_records(self.folder / FOLDER, digest, self.summary.options)
         for cell in cells:
@@ -177,8 +175,8 @@ class _Run:
                 self._tell(cell, ended=True)
 
     def _tell(self, cell: Cell, ended: bool = False) -> None:
-        """Which cell of how many begins or has ended, and what is proved by now. A phase each: cells differ
-        so much that a rate would say nothing."""
+        """Report the start or end of a cell, with the bounds proved so far. Each cell is a phase, since cells differ
+        too much for a meaningful rate."""
         proved = zip(("lower", "upper"), bounds([record for _, record in self.done]), strict=True)
         facts = {name: value for name, value in proved if value is not None}
         number = len(self.done) + (not ended)
@@ -186,7 +184,7 @@ class _Run:
 
     @contextmanager
     def _all_the_same(self) -> Iterator[None]:
-        """What cannot be written becomes NotWritten, with what is known by now."""
+        """A context that turns an error of writing into NotWritten, with the results so far."""
         try:
             yield
         except OSError as error:
@@ -216,9 +214,8 @@ class _Run:
 
 
 def draw(summary: Tradeoff, folder: Path) -> list[Path]:
-    """Write the plots into `folder` as SVG and PNG: quality against its price, and what masters buy; their files.
-    Those of fewer than two points, or of points side by side at one price, are left out. Needs matplotlib. Raises
-    OSError."""
+    """Write the plots to `folder` as SVG and PNG: quality against cost, and the effect of masters. Returns the files.
+    Omits plots with fewer than two points or with a single cost. Needs matplotlib. Raises OSError."""
     from . import drawing
     from .parts import row_point
 

@@ -1,6 +1,6 @@
-"""The page of a trade-off: quality against cost with its Pareto front, what masters buy, and how to read both.
+"""The page of a trade-off: quality against cost with its Pareto front, the effect of masters, and how to read both.
 
-Reading: Ajwani, Beckmann, Meyer, Veith (2012), section 4; the figures in sentences are those of the run.
+The explanations follow Ajwani, Beckmann, Meyer, Veith (2012), section 4, with the figures of the run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PAPER = ("The paper finds both trends. On a web graph, whose distances are shor
 
 
 def title(run: Run) -> str:
-    """What the page is about."""
+    """The title of the page."""
     return f"Trade-off: {texts.graph(run)}"
 
 
@@ -38,13 +38,13 @@ def lead(run: Run) -> str:
 
 
 def sections(run: Run) -> list[Section | None]:
-    """All of the page."""
+    """All sections of the page."""
     rows = [row for row in run.result["rows"] if row.get("status") == ENDED] if run.result else []
     return [_quality(run, rows), _cells("All runs", rows, OF_CLUSTERS[:6]), _cells("Cost", rows, (*PRICE, *OF_STAGES))]
 
 
 def _quality(run: Run, rows: Sequence[dict[str, Any]]) -> Section | None:
-    """Estimates against their costs, and what masters buy, beside each other; None where there is no such plot."""
+    """Estimates against their costs, and the effect of masters, side by side; None without plots."""
     found = Section("Quality against cost")
     for front, column in FRONTS.items():
         shown = [point for row in rows if row.get("estimate") is not None
@@ -62,7 +62,7 @@ def _quality(run: Run, rows: Sequence[dict[str, Any]]) -> Section | None:
 
 
 def _against(column: str, shown: Sequence[Point], known: bool, found: Section) -> None:
-    """Add the plot against one cost, its front as a table, and its reading."""
+    """Add the plot against one cost, its front as a table, and an explanation."""
     text = format_size if column == "bytes_read" else format_fine_seconds
     best = sorted((point for point in shown if point.front), key=lambda point: point.price)
     if best:
@@ -88,7 +88,7 @@ def _reading(best: Sequence[Point], text: Callable[[float], str]) -> str:
 
 
 def _trend(first: dict[str, Any], last: dict[str, Any]) -> list[str]:
-    """What more masters did here, and in the paper."""
+    """The effect of more masters in this run, and in the paper."""
     if not first.get("ratio") or not last.get("ratio"):
         return [_PAPER]
     better = loss(last["ratio"]) < loss(first["ratio"])

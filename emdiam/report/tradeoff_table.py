@@ -1,8 +1,9 @@
-"""From the cells of a trade-off to its rows and tables: figures, ratios, and which cells no other one beats.
+"""From the cells of a trade-off to its rows and tables: figures, ratios, and the Pareto front.
 
-Tables are Markdown in the shape of the paper's, and CSV. Clusters have a column for every number of masters (Table 3),
-and their time by stage below (Table 4); methods without masters have a row each (Tables 1 and 2). Source: Ajwani,
-Beckmann, Meyer, Veith, I/O-efficient approximation of graph diameters by parallel cluster growing (2012), section 4."""
+Tables are Markdown, laid out like those of the paper, and CSV. Clusters have a column for every number of masters
+(Table 3), with the time by stage below (Table 4); each method without masters has a row (Tables 1 and 2). Source:
+Ajwani, Beckmann, Meyer, Veith, I/O-efficient approximation of graph diameters by parallel cluster growing (2012),
+section 4."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ from ..tables import table_text
 from ..units import format_count, format_fine_seconds, format_size
 from .cells import CLUSTERS, EXACT, Cell, CellRecord
 
-# Stages of clusters as a table has them, and those of the result in each; the first lead to the estimate, the others
-# prove bounds.
+# Stages of clusters in a table, with the stages of the result in each; the first ones lead to the estimate, the last
+# two prove bounds.
 STAGES = {"grow": ("masters", "grow"), "condense": ("condense",), "shortest_paths": ("shortest paths",),
           "upper_bound": ("upper bound",), "lower_bound": ("lower bound",)}
 TO_ESTIMATE = ("grow", "condense", "shortest_paths")
@@ -25,8 +26,8 @@ KNOWN, PROVED = "given", "proved"
 
 
 def bounds(records: Sequence[CellRecord]) -> tuple[int | None, int | None]:
-    """The best lower and upper bound that any cell has proved; None without one. Raises EmdiamError if
-    they contradict each other."""
+    """The best lower and upper bound proved by any cell; None if there is no such bound. Raises EmdiamError if they
+    contradict each other."""
     results = [record.result for record in records if record.result is not None]
     if not results:
         return None, None
@@ -38,7 +39,7 @@ def bounds(records: Sequence[CellRecord]) -> tuple[int | None, int | None]:
 
 
 def fill(summary: Tradeoff, cells: Sequence[tuple[Cell, CellRecord]], known_diameter: int | None) -> None:
-    """Fill the bounds, the diameter and the rows from the cells. Raises EmdiamError as `bounds`."""
+    """Fill the bounds, the diameter and the rows from the cells. Raises EmdiamError like `bounds`."""
     summary.lower, summary.upper = bounds([record for _, record in cells])
     if summary.lower is not None and summary.lower == summary.upper:
         summary.diameter, summary.diameter_from = summary.lower, PROVED
@@ -63,7 +64,7 @@ def fill(summary: Tradeoff, cells: Sequence[tuple[Cell, CellRecord]], known_diam
 
 
 def _put_over_bfs(rows: Sequence[dict[str, Any]]) -> None:
-    """The time to the estimate in BFS, where a sweep has shown how long one takes (Tables 1 and 2 of the paper)."""
+    """Add the time to the estimate in units of a BFS, if a sweep has measured a BFS (Tables 1 and 2 of the paper)."""
     one = {row["seed"]: row["seconds_estimate"] / row["traversals"] for row in rows
            if row["method"] == "sweep" and row["status"] == ENDED and row["traversals"]}
     for row in rows:
@@ -82,7 +83,7 @@ def _row(summary: Tradeoff, cell: Cell, record: CellRecord) -> dict[str, Any]:
 
 
 def _figures(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
-    """What a result says of itself."""
+    """The figures of a result."""
     same = ("lower", "upper", "edges_scanned", "bytes_read", "peak_rss_bytes", "planned_rss_bytes",
             "memory_limit_bytes", "memory_limit_exceeded", "masters", "max_master_gap", "max_master_distance", "rounds")
     condensed, traversals = result.get("condensed") or {}, result["traversals"]
@@ -98,9 +99,9 @@ def _figures(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _seconds(cell: Cell, result: dict[str, Any]) -> dict[str, float | None]:
-    """Wall seconds, by stage where the method is clusters. Compiling is done once for all cells, by whichever comes
-    first, so it is taken off the whole; no stage has it. To the estimate are all seconds of the run, with loading,
-    looking and reordering, but those of the stages after it."""
+    """Wall seconds, by stage if the method is clusters. The first cell compiles for all cells, so compilation is
+    subtracted from the total; no stage includes it. The time to the estimate includes loading, probing and reordering,
+    but not the stages after the estimate."""
     seconds, stages = result["seconds"], result["details"].get("stage_seconds", {})
     spent = {name: sum(stages.get(stage, 0.0) for stage in of) for name, of in STAGES.items()}
     after = seconds["verify"] + sum(time for name, time in spent.items() if name not in TO_ESTIMATE)
@@ -117,7 +118,7 @@ def _seconds(cell: Cell, result: dict[str, Any]) -> dict[str, float | None]:
 
 
 def _ratios(estimate: int | None, summary: Tradeoff) -> dict[str, float | None]:
-    """Of the estimate and the diameter, or what it can be; None where the diameter is (or may be) 0."""
+    """Ratios of the estimate to the diameter, or to its bounds; None if the diameter is (or may be) 0."""
     if estimate is None or summary.lower is None or summary.upper is None:
         return {}
     if summary.diameter is not None:
@@ -127,14 +128,14 @@ def _ratios(estimate: int | None, summary: Tradeoff) -> dict[str, float | None]:
 
 
 def loss(ratio: float) -> float:
-    """By which factor an estimate is off, whether too large or too small; infinite for an estimate of 0."""
+    """The factor by which an estimate is too large or too small; infinite for an estimate of 0."""
     return max(ratio, 1 / ratio) if ratio else math.inf
 
 
 def front(points: Sequence[tuple[float, float]]) -> list[int]:
     """Positions of the points (cost, loss) on the front, cheapest first.
 
-    A point is on it if no other one is at most as large in both and smaller in one; of equal points all are.
+    A point is on it if no other point is at most as large in both and smaller in one; equal points are all on it.
     """
     best: tuple[float, float] | None = None
     chosen = []
@@ -149,21 +150,21 @@ Row = dict[str, Any]
 
 
 def differ(rows: Sequence[Row], column: str) -> bool:
-    """Whether the cells that ended have more than one figure in the column, so that it can choose between them."""
+    """Whether the finished cells have different figures in the column, so that it can distinguish them."""
     return len({row[column] for row in rows if row["status"] == ENDED}) > 1
 
 
-# (what a line of a table is headed, its column, how a figure is written)
+# (heading of a line of a table, its column, function from a figure to its text)
 Line = tuple[str, str, Callable[[Any], str]]
 
 
 def count_text(value: int | str) -> str:
-    """A count with separators; "auto" as it is."""
+    """A count with separators; "auto" unchanged."""
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def ratio_text(value: float) -> str:
-    """A ratio with as many digits as show how far it is from 1, four at least and six at most."""
+    """A ratio with enough digits to show its difference from 1, between four and six."""
     return f"{value:.4f}" if abs(value - 1) >= 0.001 or value == 1 else f"{value:.6f}"
 
 
@@ -191,7 +192,7 @@ OF_STAGES: tuple[Line, ...] = tuple(
 
 
 def markdown_text(summary: Tradeoff) -> str:
-    """All tables, what they are about above them, what is missing below; a text of lines."""
+    """The text of all tables, with a heading above, and the missing cells below."""
     clusters = [row for row in summary.rows if row["method"] == CLUSTERS]
     others = [row for row in summary.rows if row["method"] != CLUSTERS]
     seeds = {row["seed"] for row in summary.rows if row["seed"] is not None}
@@ -225,14 +226,14 @@ def _head(summary: Tradeoff) -> str:
 
 
 def _across(corner: str, lines: Sequence[Line], rows: Sequence[Row], with_seed: bool) -> str:
-    """A column a cell."""
+    """A table with a column per cell."""
     head = [corner, *(_name(str(row["masters_label"]), row, with_seed) for row in rows)]
     cells = [[name, *(_figure(row, column, text) for row in rows)] for name, column, text in lines]
     return table_text(head, cells, (0,), "pipe")
 
 
 def _down(rows: Sequence[Row], with_seed: bool) -> str:
-    """A row a cell."""
+    """A table with a row per cell."""
     lines = (*ANSWER, *PRICE)
     head = ["method", *(name for name, _, _ in lines)]
     cells = [[_name(row["method"], row, with_seed), *(_figure(row, *line[1:]) for line in lines)] for row in rows]
