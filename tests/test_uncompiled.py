@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 import emdiam
 from emdiam import jit, kernel_objects
 from emdiam.jit import CompiledKernel, Uncovered, kernel, on_lists
+from emdiam.traverse.multi import words_for
+from emdiam.traverse.tally import count_queued
 
 # Of a result, what depends on the clock, by which methods choose what is next, and on the memory of the process.
 UNSTEADY = ("seconds", "_seconds", "_rss_bytes", "memory_limit_bytes", "traversals", "levels", "edges_scanned",
@@ -141,6 +143,24 @@ def test_what_numpy_does_not_cover_is_compiled(n: int, m: int, seed: int) -> Non
     want = both()
     with no_objects():
         assert both() == want
+
+
+@pytest.mark.parametrize("k", [1, 3, 8, 9, 64, 65])
+def test_pairs_of_each_source_are_counted(k: int) -> None:
+    dtype, w = words_for(k)
+    seen = np.random.default_rng(k).random((20, k)) < 0.4
+    bytes_of = np.packbits(seen, axis=1, bitorder="little")
+    words = np.zeros((3, 20, w), dtype)
+    words[1].view(np.uint8)[:, : bytes_of.shape[1]] = bytes_of
+    queue, single, none = np.array([3, 4, 17], np.uint32), np.zeros(k, np.int64), np.empty((3, 0), np.uint64)
+    with no_objects() as compiled:
+        assert count_queued(queue, words, 1, 2, np.uint64(1), none, single) == seen[queue].sum()
+    assert single.tolist() == seen[queue].sum(axis=0).tolist() and compiled == []
+
+
+def test_distances_along_arcs_are_counted_without_objects() -> None:
+    with no_objects():
+        assert emdiam.distances(nx.DiGraph([(0, 1), (1, 2), (2, 3)]), directed=True).pairs == {1: 3, 2: 2, 3: 1}
 
 
 def test_a_time_limit_and_an_option_that_there_is_not() -> None:

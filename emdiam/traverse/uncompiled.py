@@ -366,7 +366,7 @@ def count_queued(queue: np.ndarray, words: np.ndarray, plane: int, level: int, u
     bits = words[plane, queue]
     pairs = np.bitwise_count(bits).sum(axis=1, dtype=np.uint64)
     if len(single):
-        single += bits_of(bits).sum(axis=0)
+        single += bits_of(bits).sum(axis=0)[: len(single)]  # the words have bits for further sources
     if sums.shape[1]:
         for row, factor in zip(sums, (1, level, unit), strict=True):
             row[queue] += pairs * np.uint64(factor)
