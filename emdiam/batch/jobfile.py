@@ -133,7 +133,8 @@ def complaints(command: click.Command, words: Sequence[str], values: Mapping[str
     """The errors of the command's own parser, by option ("" for the whole command line).
 
     words : the positional arguments. Options are tried one by one, because the parser stops at the first error; then
-    all together, to find missing ones. """
+    all together, to find missing ones.
+    """
     faults: dict[str, str] = {}
     for name, value in values.items():
         fault = _fault(command, [*words, *option_words({name: value})])

@@ -48,7 +48,8 @@ class Job:
     command on, without additions of the batch. method : of exact and approx; None: the default. options : by long names
     without dashes, as texts (True: a flag). reads, writes : absolute paths (or URLs). needs : names of jobs that must
     be done before; after : names of jobs that must have ended in any way. memory : bytes of --memory, if set.
-    time_limit : seconds, if set. line : of its table, if known. """
+    time_limit : seconds, if set. line : of its table, if known.
+    """
 
     name: str
     command: str

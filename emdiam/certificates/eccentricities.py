@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..distinct import distinct
 from ..engine.cpu import open_cpu_engine
 from ..histogram import histogram, with_texts
 from ..methods.eccentricity.result import MOST_ANEW
@@ -92,7 +93,7 @@ class _Proof:
         report.scans += 1
         parent, sizes, self.n_components = labelling.flat()
         del labelling
-        self._sources = np.unique(vertices[1:])
+        self._sources = distinct(vertices[1:])
         self._look_at_sizes(parent, sizes, int(vertices[0]))
         budget.program += 2 * store.n_vertices * (self._dtype.itemsize + 1)
         self.lower = np.zeros(store.n_vertices, self._dtype)
@@ -135,7 +136,7 @@ class _Proof:
 
     def _number(self, parent: np.ndarray, sizes: np.ndarray) -> None:
         """Number the components with sources, and the claimed largest one."""
-        roots = np.unique(np.append(parent[self._sources].astype(np.int64), self._root))
+        roots = distinct(np.append(parent[self._sources].astype(np.int64), self._root))
         self._sizes = np.append(0, sizes[roots].astype(np.int64))
         self.member = np.empty(len(parent), np.min_scalar_type(len(roots)))
         number_by_root(parent, roots, np.arange(1, len(roots) + 1), self.member)
@@ -253,7 +254,7 @@ class _Proof:
             return
         self._budget.later_bytes = 0  # from here on it is really used
         parts = self._parts()
-        for number in np.unique(self.member[is_open]).tolist():
+        for number in distinct(self.member[is_open]).tolist():
             vertices = np.flatnonzero(self.member == number)
             columns = [column for column in self.columns if column.component == number]
             held = self._hold(len(vertices) * self._pair_bytes(len(columns)))

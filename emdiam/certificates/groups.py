@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..distinct import distinct
 from ..engine.cpu import open_cpu_engine
 from ..engine.interface import Engine
 from ..progress import Meter
@@ -160,7 +161,7 @@ class LabelStage:
                  for part in wanted}
         place = np.zeros(len(sizes), np.int64)
         for begin, numbers in self._open_numbers():
-            for number in np.unique(numbers[numbers > 0]).tolist():
+            for number in distinct(numbers[numbers > 0]).tolist():
                 here = np.flatnonzero(numbers == number)
                 at = place[number]
                 gathered[number].vertices[at : at + len(here)] = here + begin

@@ -21,6 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..distinct import distinct
 from ..engine.cpu import open_cpu_engine
 from ..jit import kernel
 from ..progress import Meter, timed
@@ -89,7 +90,7 @@ class _MeanProof:
         vertices = find_vertices(store, certificate.sources, digest.hashes)
         if (vertices < 0).any():
             raise Refused(f"the graph has no vertex {certificate.sources[int((vertices < 0).argmax())]}")
-        if len(np.unique(vertices)) < len(vertices):
+        if len(distinct(vertices)) < len(vertices):
             raise Refused("a source is named twice")
         del digest
         report.scans += 1
@@ -98,7 +99,7 @@ class _MeanProof:
         self._number(parent, sizes, vertices)
 
     def _number(self, parent: np.ndarray, sizes: np.ndarray, vertices: np.ndarray) -> None:
-        roots = np.unique(parent[vertices].astype(np.int64))
+        roots = distinct(parent[vertices].astype(np.int64))
         self._sizes = [0, *sizes[roots].tolist()]
         whole = sizes[sizes > 1].astype(object)
         self._n_pairs = int((whole * (whole - 1) // 2).sum())

@@ -36,6 +36,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..distinct import distinct
 from ..errors import MoreMemoryError
 from ..jit import inlined, kernel
 from ..progress import Tick
@@ -276,7 +277,7 @@ def unproved_pair(
     best = _best_columns(component.points, reach, vertices)
     looked_at = 0
     with ThreadPoolExecutor(threads) as pool:
-        for column in np.unique(best).tolist():
+        for column in distinct(best).tolist():
             some = vertices[best == column]
             far = np.argsort(component.points[:, column], kind="stable")[::-1]
             far = far[~component.is_source[far]]

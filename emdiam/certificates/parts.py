@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..distinct import distinct
 from ..progress import Meter
 from ..store.arc_runs import ArcRun, scan_arcs
 from ..store.edge_digest import EdgeDigest, hash_ids
@@ -33,8 +34,8 @@ def find_vertices(store: Store, names: Sequence[Id], hashes: np.ndarray) -> np.n
         return np.array([_numbered(store, name) for name in names], np.int64)
     if names and isinstance(names[0], str) != (store.record.id_kind == "string"):
         return np.full(len(names), -1, np.int64)
-    distinct = list(dict.fromkeys(names))
-    wanted = np.unique(hash_ids(distinct))  # type: ignore[arg-type]
+    different = list(dict.fromkeys(names))
+    wanted = distinct(hash_ids(different))  # type: ignore[arg-type]
     candidates: list[np.ndarray] = []
     for begin in range(0, len(hashes) if len(wanted) else 0, _PIECE):
         piece = hashes[begin : begin + _PIECE]

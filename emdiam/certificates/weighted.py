@@ -21,6 +21,7 @@ from contextlib import closing, contextmanager
 import numpy as np
 
 from ..decimals import in_units
+from ..distinct import distinct
 from ..errors import EmdiamError, InputError
 from ..jit import kernel
 from ..methods.weighted.units import SumsTooLongError, Units, round_down, stated, units_of
@@ -114,7 +115,7 @@ class WeightedProof(ClaimedUnits):
             raise Refused(f"the graph has {found:,} components, not {n_components:,}")
         self.root, self.largest = parent.astype(np.int64), int(self.sizes.argmax())
         count = len(names) - len(sources)
-        self.named, self.sources = vertices[:count], np.unique(vertices[count:])
+        self.named, self.sources = vertices[:count], distinct(vertices[count:])
 
     @contextmanager
     def opened(self) -> Iterator[None]:

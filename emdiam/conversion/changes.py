@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..distinct import distinct
 from ..store.arc_runs import arc_runs, run_ids, run_weights
 from ..store.store import Store
 
@@ -145,7 +146,7 @@ def _keys(parts: Sequence[SortedArcs], bits: int) -> list[npt.NDArray[np.uint64]
     """A key for every arc, in the order of the arcs. bits : of a vertex."""
     rows = [part.rows for part in parts]
     if 2 * bits > _KEY_BITS:  # rows are renumbered so that a row and an id fit a key
-        known = np.unique(np.concatenate(rows))
+        known = distinct(np.concatenate(rows))
         rows = [np.searchsorted(known, one) for one in rows]
     return [(one << bits | part.ids).view(np.uint64) for one, part in zip(rows, parts, strict=True)]
 

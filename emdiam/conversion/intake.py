@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..checkpoint.records import State
+from ..distinct import distinct
 from ..errors import InputError
 from ..formats.source import EdgeBatch, SourceInfo
 from ..sorting.runs import DiskRun, Keys, Presence, Ranks
@@ -322,7 +323,7 @@ class _Compact:
     def add(self, pairs: NumberedPairs) -> None:
         self._keys.add(pairs.src, pairs.dst, pairs.numbers)
         if pairs.loops is not None:
-            self.add_ids(np.unique(pairs.loops))
+            self.add_ids(distinct(pairs.loops))
 
     def move_to(self, wide: _Wide) -> None:
         """Pass everything to `wide`, each direction of an edge once, and stop."""

@@ -18,7 +18,8 @@ if all vertices fit; blocks in RAM make further passes cheap. Bytes sent: (ranks
 
 OwnerExchange: sends values with ids to the owners of vertices, or asks owners for values. All ranks call the same
 method at the same time. Ids are distinct and ascending, so messages have them delta-coded or as a bitmap
-(frontier_codec.py), followed by the values: 1 to 5 bytes and an item a vertex. """
+(frontier_codec.py), followed by the values: 1 to 5 bytes and an item a vertex.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ then all distances up to that level are final, and larger ones are dropped (sear
 a vertex, 8 a message. State: the queues and the `before` bitmap of the range, which a search has anyway, and 40 bytes
 for each vertex in the messages of a round. With 2 worker processes a path of 2^17 took 0.11 to 0.37 s, level by level
 92 s (docs/scaling.md). Source: label-correcting in Delta-stepping windows, Meyer and Sanders, Delta-stepping: a
-parallelizable shortest path algorithm (2003), with unit lengths and windows that adapt. """
+parallelizable shortest path algorithm (2003), with unit lengths and windows that adapt.
+"""
 
 from __future__ import annotations
 
@@ -198,7 +199,8 @@ def run_levels(paging, offsets, dist, visited, queues, missed, seeds, sent, mess
     distances, ascending by distance. sent : uint64[2^k], see _list_message. messages : int64[2, k], vertices of other
     ranks and their distances. limits : int64[5] = first, stop, distance to run to, arcs of a level that is too large,
     unreached. LIMIT: no vertex remains below the limit. LARGE: the level in the current queue is too large. FULL:
-    `messages` is full, and the level must run again, which does not change its earlier results. """
+    `messages` is full, and the level must run again, which does not change its earlier results.
+    """
     vertices, values = seeds
     near = FIRST_ROW
     while True:

@@ -5,7 +5,8 @@ ranks go from worker to worker (alltoall.py). The client's own engine computes r
 heights, and arcs in the order of labels, in RAM, and reads the store itself. Bytes a vertex with ids of 4 bytes, in
 addition to the 3 of that engine: 20 while the forest is made, 20 (28 in large reordered stores) for Euler tours, 16 for
 trees and refined heights, 4 (8 with larger ids) for arcs in the order of labels. The resulting columns are in RAM of
-the client; input columns on workers are copied to it. """
+the client; input columns on workers are copied to it.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +65,8 @@ class DaskEngine(ColumnCounting, Engine):
 
     batch_room_bytes : memory of a batch of sources on a worker for outgoing masks, and the same for incoming ones;
     None: by the rest of the pool, at least 64 KiB. halo_bytes : memory on a worker for values of other ranges during a
-    pass; None: half of its pool, at least 1 MiB. """
+    pass; None: half of its pool, at least 1 MiB.
+    """
 
     batch_room_bytes: int | None = None
     halo_bytes: int | None = None

@@ -2,7 +2,8 @@
 
 The first byte names the form. Deltas of ascending ids are written in groups of 7 bits, lowest first: a set with at
 least one in 127 vertices takes a byte an id, and no id takes more than 5 bytes below 2^35 vertices. An empty set is an
-empty message. """
+empty message.
+"""
 
 from __future__ import annotations
 

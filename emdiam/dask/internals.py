@@ -9,7 +9,8 @@ a worker runs code as the user who started it. So these processes, and the liste
 only connections with the key of this run. A new key is made for each run, stays in memory, and reaches worker processes
 through the pipes that start them. Dask's HTTP servers have no access control: they are not started, except for a
 dashboard on request. Dask's files go into a folder that only this user can enter, since Dask puts it first on the path
-of modules. """
+of modules.
+"""
 
 from __future__ import annotations
 

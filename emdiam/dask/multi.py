@@ -5,7 +5,8 @@ owners, once for each piece of the frontier that fits the given memory. Dense le
 its masks to all, in pieces that fit the memory of the receivers, which pull from it; so a level may take several rounds
 and sweeps. All ranks take the same decisions, from the same sums. Bytes sent: ceil(k / 8) for a mask of k sources, and
 the bytes of its vertex (frontier_codec.py). Sources: Then et al., PVLDB 2014 (MS-BFS); Buluc and Madduri 2011, 1D
-partitioning; Beamer et al. 2012, directions. """
+partitioning; Beamer et al. 2012, directions.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class MultiSearch:
     masks : of this rank. k : number of sources. remaining : (target, source) pairs to be met, or None without targets.
     widest : largest distance that fits the columns, or None. room : bytes for incoming masks. eccentricities :
     int32[k], the same on every rank. level : largest distance so far. too_long : whether a distance that does not fit
-    the columns ended the search. """
+    the columns ended the search.
+    """
 
     def __init__(
         self, frontier: RankFrontier, masks: Masks, k: int, remaining: int | None, widest: int | None, room: int

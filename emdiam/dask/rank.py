@@ -1,7 +1,8 @@
 """One rank: a Dask Actor with its range of the graph and of every column, which runs verbs on them.
 
 A verb is a function (rank, ...) of this package; one call of `run` executes it. `async` methods run on the event loop
-of the worker, also during a verb; all others in Dask's thread for actors, one at a time. """
+of the worker, also during a verb; all others in Dask's thread for actors, one at a time.
+"""
 
 from __future__ import annotations
 

@@ -6,7 +6,8 @@ decisions (direction, end, dtype of distances), from the same sums. After ASYNC_
 continues asynchronously (async_bfs.py), until a level is no longer small. Bytes sent: sparse, at most 5 for each vertex
 and other rank over a whole search (each rank sends it at most once), and at most 2 if more than one in 2^14 vertices of
 a range is sent; dense, at most (ranks - 1) n / 8. Sources: Buluc and Madduri, Parallel breadth-first search on
-distributed memory systems (2011), 1D partitioning; Beamer, Asanovic, Patterson, Direction-optimizing BFS (2012). """
+distributed memory systems (2011), 1D partitioning; Beamer, Asanovic, Patterson, Direction-optimizing BFS (2012).
+"""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ class RankBfs:
 
     source, radius, targets : as in Engine.bfs; targets int64[k], distinct, or None. distances : unsigned[n] to write
     to, unreached in this range; None: a column of the smallest dtype that fits, widened as needed. profile : whether to
-    count vertices by level. """
+    count vertices by level.
+    """
 
     def __init__(
         self, frontier: RankFrontier, source: int, *, radius: int | None = None, targets: np.ndarray | None = None,

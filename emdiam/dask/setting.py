@@ -18,7 +18,8 @@ class OnCluster:
     : computing threads of a worker (None: Dask's setting; on this machine, its share of the cores). device : device of
     a worker for levels of many arcs: cpu, gpu (one of its machine, in turn), gpu:N,M,... (one of these), or auto (a
     GPU, if its machine has one). vram_bytes : GPU memory that a worker may use (None: the free memory). dashboard :
-    whether a cluster that is started for this run has Dask's dashboard, which all users of this machine can see. """
+    whether a cluster that is started for this run has Dask's dashboard, which all users of this machine can see.
+    """
 
     scheduler: Any = None
     workers: int | None = None

@@ -4,7 +4,8 @@ Bounds are processed in ascending order, so the first offer for a vertex is its 
 neighbour to its owner at most once in a spread (with the bound of the level), and the owner lowers or prunes the
 vertex: the same vertices get the same bounds as on one machine. On dense levels, vertices with a larger bound search
 for neighbours in the frontiers of all ranks. Bytes sent: as in a BFS (search.py). Source: F-Diam, Algorithm 5, section
-4.5. """
+4.5.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ class Spread:
 
     bound : unsigned[n], valid in this range. limit : larger bounds are not written. seeds, values : int64[k], of this
     range. levels : distinct values of the seeds of all ranks, ascending, at most the limit. lowered : number of
-    vertices of this range whose bound fell. level : bound of the frontier. """
+    vertices of this range whose bound fell. level : bound of the frontier.
+    """
 
     def __init__(
         self, frontier: RankFrontier, bound: np.ndarray, limit: int, seeds: np.ndarray, values: np.ndarray,

@@ -3,7 +3,8 @@
 Chains move in rounds: each rank follows the chains in its range as far as they stay in it, and sends chains that leave
 it to the next owner. A path has one holder, which walks while rows have only vertices of its range. For a row with
 other vertices, it asks their owners for all their distances (and ranks) at once, and passes the path on if the next
-vertex is in another range: two rounds for a question and one for passing. """
+vertex is in another range: two rounds for a question and one for passing.
+"""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..distinct import distinct
 from ..jit import kernel
 from ..progress import Tick, no_tick
 from ..traverse.atomics import count_trailing_zeros
@@ -189,8 +190,8 @@ def _groups(
         return
     order = np.argsort(values, kind="stable")
     of, ids = np.asarray(values, np.int64)[order], np.asarray(seeds, np.int64)[order]
-    for value in np.unique(of[of <= limit]).tolist():
-        some = np.unique(ids[of == value])
+    for value in distinct(of[of <= limit]).tolist():
+        some = distinct(ids[of == value])
         some = some[bound.take(some) >= value]
         if len(some):
             yield value, iter([(some, np.ones(len(some), np.uint64))])

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..distinct import distinct
 from ..jit import inlined, kernel
 from ..progress import Tick, no_tick
 from ..store.array_reader import ShardedArray
@@ -188,7 +189,7 @@ def follow_chains(rows: Rows, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]
                 raise one_way(int(wrong))
             for pager, chunks, count in zip((rows.offsets, rows.arcs), asked, counts.tolist(), strict=True):
                 if count:
-                    pager.load(np.unique(chunks[:count]))
+                    pager.load(distinct(chunks[:count]))
     return walks[:, 1].copy(), walks[:, 3].copy()
 
 

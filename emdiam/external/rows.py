@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
+from ..distinct import distinct
 from ..jit import kernel
 from ..progress import Tick, no_tick
 from ..store.array_reader import ShardedArray
@@ -102,7 +103,7 @@ class Rows:
             stop = int(np.searchsorted(vertices, ((int(vertices[at]) >> self.offset_shift) + slots)
                                        << self.offset_shift))
             some = vertices[at:stop]
-            self.offsets.load(np.unique(np.concatenate((some, some + 1)) >> self.offset_shift))
+            self.offsets.load(distinct(np.concatenate((some, some + 1)) >> self.offset_shift))
             gather_bounds(*self.paging[0], some, starts[at:stop], ends[at:stop])
             at = stop
         return starts, ends

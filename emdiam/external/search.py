@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..distinct import distinct
 from ..progress import Tick, no_tick
 from ..traverse.workspace import bits_at, list_bits
 from .buckets import Ranges, bitmap, united
@@ -181,7 +182,7 @@ class DiskSearch:
             if reason not in (NO_OFFSETS, NO_BLOCK):
                 break
             pager = rows.offsets if reason == NO_OFFSETS else rows.arcs
-            pager.load(np.unique(lists.work[2][: state[ASKED]]))
+            pager.load(distinct(lists.work[2][: state[ASKED]]))
             if state[ARCS] > arcs + _SLICE_ARCS or time.monotonic() > end:
                 break
         rows.counters.add(kernel_cpu_seconds=time.thread_time() - begin, edges_scanned=int(state[ARCS]) - arcs)
@@ -280,5 +281,5 @@ def _wanted_at(wanted: Wanted, vertices: np.ndarray) -> np.ndarray:
 
 def listed_targets(source: int, targets: Iterable[int]) -> dict[str, Any]:
     """Fields of Wanted for a search from one source that ends when all these targets are reached."""
-    listed = np.unique(np.array(list(targets), np.int64))
+    listed = distinct(np.array(list(targets), np.int64))
     return {"listed": listed, "remaining": len(listed) - int(source in listed)}

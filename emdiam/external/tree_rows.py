@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..distinct import distinct
 from ..progress import Tick, no_tick
 from ..traverse.spanning import HALF, LOW
 from .buckets import Sink
@@ -36,7 +37,7 @@ class TreeRows:
         """Words (tail, head) of both arcs of all edges, by ranges of the tail."""
         ranges, half, arcs = self._space.ranges, self._space.queues(), self._space.queues()
         for number, first, stop in ranges.each():
-            words = np.unique(np.concatenate([np.empty((0, 1), np.uint64), *edges.read(number)]))
+            words = distinct(np.concatenate([np.empty((0, 1), np.uint64), *edges.read(number)]))
             self.n_edges += len(words)
             named = (words & LOW) << HALF | self._named(first, stop, words)
             half.put((named >> HALF).astype(np.int64) >> ranges.shift, named)

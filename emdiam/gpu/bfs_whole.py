@@ -58,7 +58,8 @@ class WholeBfs:
     (None: the package's); (0, 0): always down. block : threads of a block, a multiple of 32 up to 512; None: 512, or
     for larger graphs the number that fills a multiprocessor, since fewer blocks take less time to synchronise. wide_row
     : the whole grid shares rows of more arcs. Device memory: 5 bitmaps of n vertices, wide_bytes, and the queues of the
-    graph. Raises InputError for an impossible block. """
+    graph. Raises InputError for an impossible block.
+    """
 
     def __init__(self, device: Device, graph: DeviceGraph, solo: int = SOLO_ROWS, turns: tuple[int, int] | None = None,
                  block: int | None = None, wide_row: int = WIDE_ROW) -> None:

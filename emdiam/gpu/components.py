@@ -35,7 +35,8 @@ class DeviceComponents(Components):
     """Components of a graph of fewer than 2^32 vertices.
 
     reached : bitmap of the vertices that a complete BFS has reached, uint64[ceil(n / 64)] on the device. reached_label
-    : label of these vertices. Raises BudgetError if device memory is too small. Work: O(n + m). """
+    : label of these vertices. Raises BudgetError if device memory is too small. Work: O(n + m).
+    """
 
     def __init__(self, device: Device, graph: DeviceGraph, reached: DeviceArray, reached_label: int) -> None:
         self._device, self._graph, n = device, graph, graph.n_vertices

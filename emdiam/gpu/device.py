@@ -1,7 +1,8 @@
 """The interface of a device for host code.
 
 Two classes implement it: CupyDevice (cupy_device.py), a GPU, and a device of the tests that runs the same kernels on
-the CPU. Host code never reads an item of a device array; it makes a copy on the host. """
+the CPU. Host code never reads an item of a device array; it makes a copy on the host.
+"""
 
 from __future__ import annotations
 

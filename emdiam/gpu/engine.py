@@ -6,7 +6,8 @@ memory: see vram.py. Further devices of the setting have copies of the graph, an
 
 Functions on rows of a graph with kernels of rows.cu: the number of steep arcs and a path down a column of distances
 (for a resident graph), a longest row, and rows of a given length. The same on the CPU: traverse/paths.py,
-traverse/core.py. Work: O(m + n), the rows of the path, and O(n). """
+traverse/core.py. Work: O(m + n), the rows of the path, and O(n).
+"""
 
 from __future__ import annotations
 

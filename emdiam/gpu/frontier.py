@@ -88,7 +88,8 @@ class FrontierLauncher:
     Their first parameters are FRONTIER_PARAMETERS, followed by the visitor's. mapping : a name of MAPPINGS, perhaps
     with knobs. block : threads of a block (None: MOST_THREADS). Device buffers: 8 bytes a vertex if sums are needed,
     and 8 for each chunk or big row; launchers of one graph share them. Raises InputError for an impossible mapping or
-    block. """
+    block.
+    """
 
     def __init__(self, device: Device, graph: DeviceGraph, mapping: str, block: int | None = None) -> None:
         check_block(device, block)

@@ -44,7 +44,8 @@ class DeviceGraph:
     for more arcs than the type of offsets allows.
 
     resident : whether `neighbours` has all arcs; if not, only a launcher has access to arcs. usual_mapping : the
-    default load balancing of traversals. scanned : counter of traversals. """
+    default load balancing of traversals. scanned : counter of traversals.
+    """
 
     resident: ClassVar[bool] = True
     usual_mapping: ClassVar[str] = "two-phase"

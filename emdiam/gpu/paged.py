@@ -219,7 +219,8 @@ class PagedBfs(LevelBfs):
 
     mapping : of all top-down levels (None: as in PagedLauncher). predicted : predicted seconds of the levels so far.
     Device memory in addition to graph and launcher: 4 bytes a vertex for the distances, and n / 4. Raises InputError
-    for an impossible mapping. """
+    for an impossible mapping.
+    """
 
     def __init__(self, device: Device, graph: PagedGraph, mapping: str | None = None,
                  block: int | None = None) -> None:

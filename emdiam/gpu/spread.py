@@ -24,7 +24,8 @@ class Spreader:
     """Spreads on columns of one graph, with reused buffers.
 
     mapping (None: the default), block : as in FrontierLauncher. Columns are uint32[n] on the device, all bits set for
-    no bound. Raises InputError for an impossible mapping or block. """
+    no bound. Raises InputError for an impossible mapping or block.
+    """
 
     def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None,
                  block: int | None = None) -> None:
@@ -41,7 +42,8 @@ class Spreader:
         Returns the number of lowered vertices.
 
         seeds : int64[k], vertices. values : int64[k], not negative, their bounds. Raises ValueError for seeds, values
-        or columns that do not fit the graph, OverflowError for a limit that does not fit the column. """
+        or columns that do not fit the graph, OverflowError for a limit that does not fit the column.
+        """
         check_bound(self.graph, bound, limit)
         due, of_value = seeds_by_value(self.graph, seeds, values, limit)
         known, begins = np.unique(of_value, return_index=True)

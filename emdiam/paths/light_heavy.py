@@ -4,7 +4,8 @@ A light arc has a weight of at most Delta, so its head may be in the bucket of i
 later bucket, so the arc is relaxed once, with the final label of its tail. delta_stepping.py relaxes both kinds at
 once, which reads a row once. `relaxations` counts each arc when it is relaxed. Delta: as in Delta-stepping. Rounds:
 frontiers of light and of heavy arcs. Bytes a vertex: the bytes of frontier.py, and 33 while a bucket is emptied.
-Source: Meyer and Sanders, Delta-stepping: a parallelizable shortest path algorithm (2003). """
+Source: Meyer and Sanders, Delta-stepping: a parallelizable shortest path algorithm (2003).
+"""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from contextlib import closing
 
 import numpy as np
 
+from ..distinct import distinct
 from ..jit import kernel
 from ..traverse.atomics import atomic_count, atomic_lower
 from .delta_stepping import usual_delta
@@ -80,6 +82,6 @@ def light_heavy(rows: WeightedRows, source: int, options: SearchOptions) -> Path
                 waits[frontier] = False
                 taken.append(frontier)
                 waiting = with_woken(waiting, rounds.relax_kind(frontier, False), waits)
-            settled = np.unique(np.concatenate(taken))
+            settled = distinct(np.concatenate(taken))
             waiting = with_woken(waiting, rounds.relax_kind(settled, True), waits)
         return Paths("light-heavy", source, labels, rounds.relaxations, rounds.rounds)

@@ -2,7 +2,8 @@
 
 In RAM: the program, the rows, the method's state of vertices, the tree. Streamed: the program, offsets, labels and
 waiting bits, the tree, buffers of reading threads, and an arena of the remaining memory; see the docstrings of the
-files. """
+files.
+"""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..decimals import numbers
+from ..distinct import distinct
 from ..store.store import Store
 
 _PIECE = 1 << 16
@@ -126,7 +127,7 @@ class WeightedRows:
         """The arcs out of vertices begin to end - 1 (default: all), some rows at a time."""
         end = self.n_vertices if end is None else end
         arcs = np.arange(self.offsets[begin], self.offsets[end] + _PIECE, _PIECE)
-        borders = np.unique(np.append(np.clip(np.searchsorted(self.offsets, arcs), begin, end), [begin, end])).tolist()
+        borders = distinct(np.append(np.clip(np.searchsorted(self.offsets, arcs), begin, end), [begin, end])).tolist()
         for first, last in pairwise(borders):
             low, high = int(self.offsets[first]), int(self.offsets[last])
             yield Piece(first, self.offsets[first : last + 1] - low, self.heads[low:high], self.costs[low:high])

@@ -115,7 +115,7 @@ def _eccentricities(shown: Sequence[Run], unit: Columns) -> Section:
             "graph": texts.graph, **unit, "centre": _vertices_of("center"), "periphery": _vertices_of("periphery"),
             "radius": figure_of(texts.value, "radius"), "diameter": _diameter_of_largest,
             "largest eccentricity": _largest, "not proved (vertices)": figure_of(texts.count, "unresolved")})],
-        plots, "Vertices by their eccentricity, of all components, as far as it is proved.", lines)
+        plots, "Vertices by eccentricity, in all components, without unproved ones.", lines)
 
 
 def _diameter_of_largest(run: Run) -> str:
@@ -176,7 +176,7 @@ def _distances(shown: Sequence[Run], unit: Columns) -> Section:
                     run.number("standard_error", "effective_diameter") or None),
                 "share": figure_of(texts.value, "quantile"), "pairs with a path": _joined,
                 "pairs without": figure_of(texts.count, "unreachable_pairs")})],
-        plots, "Pairs by distance, estimated where not all vertices were sources.", lines)
+        plots, "Pairs by distance; estimates, if only some vertices were sources.", lines)
 
 
 def _counted(run: Run) -> str:

@@ -362,8 +362,8 @@ def _approximations(runs: Sequence[Run]) -> Section | None:
     if plots and len(runs) > 1:
         table.folded = f"All {len(table.rows):,} as a table"
     return Section("Approximations: quality and price", [
-        "Lower and upper are proved, and width is their distance: (upper - lower) / lower. The estimate is that"
-        " of the method's formula; it may be below or above D."],
+        "Lower and upper are proved bounds, and the width is (upper - lower) / lower. The estimate comes from the"
+        " method's formula; it may be below or above D."],
         [table], plots)
 
 

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from ..distinct import distinct
 from ..distribution.result import Profile
 from ..engine.cpu import LocalEngine, open_cpu_engine
 from ..engine.interface import Engine, Traversal, max_degree_vertex
@@ -197,10 +198,10 @@ def _levels_met(distances: Column, tally: _Tally, n_blocks: int) -> np.ndarray:
     vertices are spread evenly over the blocks, and samples at most _MOST_PIECES blocks."""
     n = len(distances)
     pieces = min(n, n_blocks)
-    chosen = np.unique(np.linspace(0, pieces - 1, min(pieces, _MOST_PIECES)).astype(np.int64)).tolist()
+    chosen = distinct(np.linspace(0, pieces - 1, min(pieces, _MOST_PIECES)).astype(np.int64)).tolist()
     parts = []
     for i in chosen:
-        levels = np.unique(distances.part(i * n // pieces, (i + 1) * n // pieces)).astype(np.int64)
+        levels = distinct(distances.part(i * n // pieces, (i + 1) * n // pieces)).astype(np.int64)
         parts.append(levels[levels != distances.unreached] >> tally.shift)
     met = np.bincount(np.concatenate(parts), minlength=len(tally.slacks))
     return np.asarray(met * pieces // len(chosen), np.int64)

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from ..checkpoint.records import State
+from ..distinct import distinct
 from ..errors import StoreError
 from ..hashing import mix64
 from ..progress import Listener, Meter
@@ -228,10 +229,10 @@ def check_ranks(store: Store, values: Iterator[np.ndarray]) -> None:
     """Raise StoreError unless the natural ranks, which come as id_dtype[k], contain each of 0 to n - 1 once."""
     seen = Presence(store.n_vertices)
     for ranks in values:
-        distinct = np.unique(ranks).astype(np.uint64)
-        if int(distinct[-1]) >= store.n_vertices:
-            raise store.damaged(f"natural_id holds {int(distinct[-1])}, which is no vertex")
-        seen.add(distinct)
+        named = distinct(ranks).astype(np.uint64)
+        if int(named[-1]) >= store.n_vertices:
+            raise store.damaged(f"natural_id holds {int(named[-1])}, which is no vertex")
+        seen.add(named)
     n_seen = int(np.bitwise_count(seen.words).sum())
     if n_seen != store.n_vertices:
         raise store.damaged(f"natural_id holds {n_seen} of {store.n_vertices} vertices, the others twice")

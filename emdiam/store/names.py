@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..distinct import distinct
 from ..errors import InputError
 from .store import Store
 
@@ -48,7 +49,7 @@ def _hashed(store: Store, names: Sequence[int | str]) -> np.ndarray:
 
     if not names or isinstance(names[0], str) != (store.record.id_kind == "string"):
         return np.full(len(names), -1, np.int64)
-    wanted, begin, found = np.unique(hash_ids(names)), 0, [np.empty(0, np.int64)]  # type: ignore[arg-type]
+    wanted, begin, found = distinct(hash_ids(names)), 0, [np.empty(0, np.int64)]  # type: ignore[arg-type]
     for piece in hash_pieces(store):
         at = np.minimum(np.searchsorted(wanted, piece), len(wanted) - 1)
         found.append(np.flatnonzero(wanted[at] == piece) + begin)

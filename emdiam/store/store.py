@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..distinct import distinct
 from ..errors import DeviceError, InputError, StoppedEarly, StoreError, closest, is_url
 from ..shown import Shown
 from .array_reader import LocalArray, ShardedArray, filled, pieces, read_slice
@@ -246,7 +247,7 @@ def _gather(array: ShardedArray, positions: np.ndarray) -> np.ndarray:
     out = np.empty(len(positions), array.dtype)
     chunks = positions // array.chunk_items
     buffer = np.empty((1, array.chunk_items), array.dtype)
-    for chunk in np.unique(chunks):
+    for chunk in distinct(chunks):
         array.fetch(int(chunk), list(buffer))
         here = chunks == chunk
         out[here] = buffer[0, positions[here] - chunk * array.chunk_items]

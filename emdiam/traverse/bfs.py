@@ -22,6 +22,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..distinct import distinct
 from ..progress import Tick, no_tick
 from .bfs_whole import WholeLevels
 from .columns import Column
@@ -147,7 +148,7 @@ class BfsRun:
         """The bitmap of the targets; their number is put into the state."""
         if targets is None:
             return _NO_TARGETS
-        wanted = np.unique(np.fromiter(targets, np.int64))
+        wanted = distinct(np.fromiter(targets, np.int64))
         bitmap = np.zeros(len(self.core.work.visited), np.uint64)
         set_bits(bitmap, wanted, len(wanted))
         self.core.work.state[TARGETS] = len(wanted) - int(np.isin(self.source, wanted))

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from ..distinct import distinct
 from ..errors import InputError
 from ..jit import kernel
 from ..progress import Tick, no_tick
@@ -289,9 +290,9 @@ class Core:
 
     def missed_blocks(self, count: int) -> np.ndarray:
         """The blocks, int64[k] ascending, of the `count` rows that a sparse kernel put aside."""
-        parts = [np.unique(self.work.missed_p[at : min(at + _PIECE, count)] >> self.table.shift)
+        parts = [distinct(self.work.missed_p[at : min(at + _PIECE, count)] >> self.table.shift)
                  for at in range(0, count, _PIECE)]
-        return parts[0] if len(parts) == 1 else np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
+        return parts[0] if len(parts) == 1 else distinct(np.concatenate([np.empty(0, np.int64), *parts]))
 
     def load_missed(self, count: int) -> bool:
         """Load the blocks of the `count` rows that a sparse kernel put aside; see load_blocks."""

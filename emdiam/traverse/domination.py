@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..distinct import distinct
 from ..jit import inlined, kernel
 from ..stream.offsets import row_length, row_span
 from .core import Core
@@ -110,13 +111,13 @@ def dominating(
     sample = np.ascontiguousarray(vertices[: SAMPLE * most], np.int64)
     tops, values = np.empty_like(sample), bounds[0]
     climb(core.paging, core.offsets, sample, hops, tops)
-    distinct, first = np.unique(tops, return_index=True)
+    tops, first = np.unique(tops, return_index=True)
     covered = np.zeros((len(values) + 63) // 64, np.uint64)
-    counts = np.empty(len(distinct), np.int64)
-    count_open(core.paging, core.offsets, distinct, values, bounds[1], covered, counts)
+    counts = np.empty(len(tops), np.int64)
+    count_open(core.paging, core.offsets, tops, values, bounds[1], covered, counts)
     order = np.argsort(-counts, kind="stable")
-    distinct, counts, first = distinct[order], counts[order], first[order]
-    taken = np.zeros(len(distinct), np.uint8)
-    take_best(core.paging, core.offsets, distinct, counts, values, bounds[1], covered, taken, most - 1)
+    tops, counts, first = tops[order], counts[order], first[order]
+    taken = np.zeros(len(tops), np.uint8)
+    take_best(core.paging, core.offsets, tops, counts, values, bounds[1], covered, taken, most - 1)
     chosen = taken.view(bool)
-    return np.unique(np.append(distinct[chosen], sample[0])), sample[first[chosen]]
+    return distinct(np.append(tops[chosen], sample[0])), sample[first[chosen]]

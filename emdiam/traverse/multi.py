@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..distinct import distinct
 from ..progress import Tick, no_tick
 from ..stream.offsets import row_starts
 from .columns import Column
@@ -99,7 +100,7 @@ def spanning_rows(core: Core) -> np.ndarray:
     held = np.ascontiguousarray(table.first_vertex[1:-1])
     starts = np.empty(len(held), np.int64)
     row_starts(*core.offsets, held, starts)
-    return np.unique(held[starts < np.arange(1, len(held) + 1) << table.shift])
+    return distinct(held[starts < np.arange(1, len(held) + 1) << table.shift])
 
 
 class MultiRun:
@@ -146,7 +147,7 @@ class MultiRun:
             state[REMAINING] = pairs_to_meet(self._targets, self._sources)
         if self._columns is not None:
             self._open_columns(self._columns)
-        queue = np.unique(self._sources)
+        queue = distinct(self._sources)
         full = queue[(words[0, queue] == words[0, -1]).all(axis=1)]
         set_bits(self._marks[FULL], full, len(full))
         work.queues[0, : len(queue)] = queue

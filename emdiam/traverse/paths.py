@@ -16,6 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..distinct import distinct
 from ..errors import StoreError
 from ..jit import inlined, kernel
 from ..progress import Tick, no_tick
@@ -184,7 +185,7 @@ def heads_in_rows(pager: Pager, shift: int, heads: np.ndarray, low: np.ndarray, 
         asked = find_edges(heads, low, high, pager.arena.ids, pager.arena.slot_of, shift, blocks)
         if asked == 0:
             return bool((low < 0).all())
-        pager.load(np.unique(blocks[:asked]))
+        pager.load(distinct(blocks[:asked]))
 
 
 @inlined

@@ -14,6 +14,7 @@ import time
 
 import numpy as np
 
+from ..distinct import distinct
 from ..jit import inlined, kernel
 from ..progress import Tick, no_tick
 from ..stream import uncompiled as rows_uncompiled
@@ -95,7 +96,7 @@ class SpreadRun:
         """Seeds whose value is the current level and whose bound was not already lower."""
         level = int(self._core.work.state[LEVEL])
         end = int(np.searchsorted(self._values, level, side="right"))
-        due = np.unique(self._seeds[self._taken : end])
+        due = distinct(self._seeds[self._taken : end])
         self._taken = end
         lower = due[self._bound[due] > level]
         self._bound[lower] = level
@@ -149,9 +150,9 @@ class SpreadRun:
         """At the limit nothing grows; seeds at the limit only write their own bound."""
         rest = self._seeds[self._taken :]
         values = self._values[self._taken :]
-        for value in np.unique(values[values <= self._limit]):
+        for value in distinct(values[values <= self._limit]):
             due = rest[values == value]
-            lower = np.unique(due[self._bound[due] > value])
+            lower = distinct(due[self._bound[due] > value])
             self._bound[lower] = value
             self.lowered += len(lower)
         return len(self._seeds)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..distinct import distinct
 from ..hashing import draw
 from ..jit import Uncovered
 from ..stream.uncompiled import Offsets, ResidentRows, bits_of, put_bits, set_bits, starts_of
@@ -108,7 +109,7 @@ def _bfs_levels(rows: ResidentRows, found: tuple[np.ndarray, np.ndarray], wanted
             reason = LIMIT if level >= limits[0] else SLICE
             break
         heads = rows.arcs(queued)[1]
-        new = np.unique(heads[~seen[heads]])
+        new = distinct(heads[~seen[heads]])
         seen[new] = True
         if len(dist):
             dist[new] = level + 1
@@ -144,7 +145,7 @@ def sparse_spread(paging: Paging, offsets: Offsets, bound: np.ndarray, queues: n
         if state[ARCS] >= stop:
             return SLICE
         heads = rows.arcs(queue.vertices())[1]
-        there = np.unique(heads[bound[heads].astype(np.int64) > value + 1])
+        there = distinct(heads[bound[heads].astype(np.int64) > value + 1])
         bound[there] = value + 1
         state[ARCS] += len(heads)
         state[REACHED] += len(there)
@@ -170,7 +171,7 @@ def sparse_multi(paging: Paging, offsets: Offsets, words: np.ndarray, marks: np.
         new = words[now, here[tails]] & ~words[0, heads]
         reached = new.any(axis=1)
         known = then[heads].any(axis=1)
-        there = np.unique(heads[reached & ~known])
+        there = distinct(heads[reached & ~known])
         np.bitwise_or.at(then, heads[reached], new[reached])
         words[now, here] = 0
         new = then[there]

@@ -15,7 +15,7 @@ from tests.helpers.waiting import PATIENCE
 HEAVY = frozenset(
     "numba llvmlite numpy scipy pandas polars networkx matplotlib rich jinja2 tabulate psutil dask distributed"
     " pyarrow zarr numcodecs crc32c asyncio importlib.metadata logging decimal concurrent.futures emdiam.numba_private"
-    " emdiam.external.engine emdiam.gpu.engine emdiam.gpu.device emdiam.dask.engine".split())
+    " numpy.ma emdiam.external.engine emdiam.gpu.engine emdiam.gpu.device emdiam.dask.engine".split())
 RUN = {"logging", "decimal", "concurrent.futures"}
 KERNELS = {"numpy", "llvmlite", *RUN}
 TABLE, PLANS = {"tabulate", "importlib.metadata"}, {"emdiam.external.engine"}

@@ -1,7 +1,8 @@
 """Distances between all pairs on a device, by name.
 
 Source: papers/004, section 4. A matrix that fits is on the device; streamed squaring has it in RAM, and copies blocks
-to the device and back. A search from every vertex uses the rows of the graph instead. """
+to the device and back. A search from every vertex uses the rows of the graph instead.
+"""
 
 from __future__ import annotations
 

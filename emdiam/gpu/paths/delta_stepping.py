@@ -2,7 +2,8 @@
 
 There are N_BUCKETS buckets, and one more for vertices beyond them. The host reads two numbers a round. Bytes a vertex
 on the device: 8 for the length, N_BUCKETS + 2 ids for the buckets and settled vertices, 8 for marks, and the bytes of
-QueueRounds. Source: papers/004, section 3.1 (Meyer and Sanders; Davidson et al.). Kernels: paths/delta_stepping.cu. """
+QueueRounds. Source: papers/004, section 3.1 (Meyer and Sanders; Davidson et al.). Kernels: paths/delta_stepping.cu.
+"""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ Arcs are classified once for all sources: loops are skipped, a vertex with one i
 operation, and a dead end is not queued; no vertex is twice in a queue. Lengths of more than 32 bits and floats leave no
 room for a predecessor: then a label is only the length, and the tree comes from the distances (Paths.add_tree). The
 host reads one number a round. Bytes on the device: 8 a vertex for the label, 1 an arc, and the bytes of QueueRounds.
-Source: papers/004, section 3.2 (Busato and Bombieri). Kernels: paths/hbf.cu. """
+Source: papers/004, section 3.2 (Busato and Bombieri). Kernels: paths/hbf.cu.
+"""
 
 from __future__ import annotations
 

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...distinct import distinct
 from ...engine.interface import Engine
 from ...traverse.columns import Column
 from ...traverse.components import Component
@@ -77,7 +78,7 @@ class Parts:
         here = self.of[near] == part
         near, far = near[here], far[here]
         inside = np.flatnonzero((self.of == part) & ~is_source)
-        some = np.unique(np.linspace(0, len(columns) - 1, _LOOKED_AT).astype(np.int64))
+        some = distinct(np.linspace(0, len(columns) - 1, _LOOKED_AT).astype(np.int64))
         levels = np.concatenate([_levels(at, columns[at], near, far, inside) for at in some.tolist()])
         if not len(levels):
             return None
@@ -177,7 +178,7 @@ class ByPairs:
                     return
             count = max(ROUND, len(self._table.columns) // 4)
             heavy = np.empty(0, np.int64) if pairs is None else pairs.heaviest(count * HEAVY_OF_SAMPLE // 8)
-            self._traverse(np.unique(np.concatenate((heavy, self._drawn(count - len(heavy))))), and_farthest=True)
+            self._traverse(distinct(np.concatenate((heavy, self._drawn(count - len(heavy))))), and_farthest=True)
 
     def _settle_listed(self, is_open: np.ndarray) -> bool:
         """List the pairs of all open vertices and end them; False if there are too many."""
@@ -215,7 +216,7 @@ class ByPairs:
             ends = np.array(sorted(self._ends), np.int64) if middles else self._of_pairs(pairs, count)
             closed = self._end_pairs(pairs, ends)
             self._ends = set()
-            between = np.unique(np.array(self._middles, np.int64))
+            between = distinct(np.array(self._middles, np.int64))
             between = self._random.permutation(between[~self._is_source[between - self._span[0]]])[:middles]
             if len(between) and len(pairs):
                 more = self._end_pairs(pairs, between) * len(ends) > closed * len(between)
@@ -244,8 +245,8 @@ class ByPairs:
     def _of_pairs(self, pairs: OpenPairs, count: int) -> np.ndarray:
         """`count` vertices that are in many pairs, or in pairs drawn at random."""
         heavy = pairs.heaviest(count * HEAVY // 8)
-        drawn = np.unique(pairs.near[self._random.integers(len(pairs), size=count - len(heavy))])
-        return np.unique(np.concatenate((heavy, drawn)))
+        drawn = distinct(pairs.near[self._random.integers(len(pairs), size=count - len(heavy))])
+        return distinct(np.concatenate((heavy, drawn)))
 
     def _close(self, vertices: np.ndarray) -> None:
         """Close these vertices, if they are open."""

@@ -15,6 +15,7 @@ from typing import cast
 
 import numpy as np
 
+from ...distinct import distinct
 from ...engine.interface import Engine, WideBatches
 from ...traverse.columns import Column
 
@@ -59,7 +60,7 @@ class Covering:
             firsts = np.unique(tops, return_index=True)[1]
         if len(firsts) >= n_sources:
             tops = tops[: np.partition(firsts, n_sources - 1)[n_sources - 1] + 1]
-        chosen = np.unique(tops)
+        chosen = distinct(tops)
         self._proposed, self._n_sources = order[1 : len(tops)], len(chosen)
         return chosen
 

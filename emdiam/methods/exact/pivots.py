@@ -21,6 +21,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from ...distinct import distinct
 from ...engine.interface import SharedScans, WideBatches, max_degree_vertex
 from ...engine.needs import DeviceState, phases_of, widening_bytes
 from ...store.store import Store
@@ -353,7 +354,7 @@ class _ComponentRun:
         middles = [path_middle(self.engine, c, v, d)
                    for c, v, d in zip(columns, pairs[:, 1].tolist(), apart, strict=True)]
         del columns
-        return self._traverse_many(np.unique(middles))[1]
+        return self._traverse_many(distinct(np.array(middles)))[1]
 
     def _traverse_many(self, sources: np.ndarray) -> tuple[list[Column], Folded]:
         """Traverse all sources in one batch; each becomes a pivot."""

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...decimals import Number
+from ...distinct import distinct
 from ...errors import EmdiamError
 from ...paths.rows import unreached
 from ...store.store import Store
@@ -85,7 +86,7 @@ class EccentricitySearch(WeightedSearch):
         waiting = self.earlier.sources[self.earlier.waits]
         waiting = waiting[self.lower[waiting] < self.above[waiting]]
         component = self.parts.component[waiting]
-        for c in np.unique(component[sources[component] >= 0]).tolist():
+        for c in distinct(component[sources[component] >= 0]).tolist():
             inside = waiting[component == c]
             best = inside[self.lower[inside].argmin()]
             if self.lower[best] <= self.lower[sources[c]] + self.best.length // NEARLY:

@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...distinct import distinct
 from ...paths.rows import unreached
 from ..earlier import ForPairs
 from .bounding import WeightedBounding
@@ -94,7 +95,7 @@ class WeightedPivots(WeightedBounding):
         starts, component = super().starts(), self.parts.component
         self.warm = np.zeros(len(starts), np.bool_)
         inside = component[self.earlier.sources]
-        active = np.unique(inside[starts[inside] >= 0]).tolist()
+        active = distinct(inside[starts[inside] >= 0]).tolist()
         self.for_pairs = {c: ForPairs(self.earlier, inside == c) for c in active}
         for first, second in self.earlier.pairs[::-1]:
             if component[first] == component[second] and starts[component[first]] >= 0:

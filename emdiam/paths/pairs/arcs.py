@@ -65,7 +65,8 @@ class StoreArcs:
 
     offsets : int64[n_vertices + 1], arcs out of v are offsets[v] to offsets[v + 1] - 1. unit : whether all lengths are
     1. decimals : weights are in units of 10^-decimals. nbytes : memory of this object. rows_bytes : additional memory
-    of `rows`. piece_bytes : memory of a piece. """
+    of `rows`. piece_bytes : memory of a piece.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store, self._weights = store, store.weights

@@ -19,7 +19,8 @@ least weight o(u) of an arc out of u: no path that leaves a waiting vertex is sh
 out of all vertices that are settled at once, computes D, and settles the next ones; each step is a kernel, as
 published. With equal weights a round is a level of BFS. Weights must not be negative. Work: m, and a pass over all
 waiting vertices a round. Bytes a vertex and thread: 17; 4 or 8 a vertex for o. Source: Ortega-Arranz, Torres, Llanos
-and Gonzalez-Escribano (2013), after Crauser, Mehlhorn, Meyer and Sanders (1998). """
+and Gonzalez-Escribano (2013), after Crauser, Mehlhorn, Meyer and Sanders (1998).
+"""
 
 from __future__ import annotations
 

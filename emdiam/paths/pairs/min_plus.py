@@ -17,6 +17,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
+from ...distinct import distinct
 from ...jit import emitting, inlined, intrinsic, ir, kernel, types
 from ...stream.threads import Threads
 from ...traverse.atomics import atomic_add
@@ -306,7 +307,7 @@ class Product:
         `span` (begin, end); return whether an entry fell. The factors may be the matrix itself: an entry that falls
         meanwhile is the length of a path too, and smaller than before."""
         fell = False
-        row_bands, column_bands = (np.unique(tiles[:, axis]) for axis in (0, 1))
+        row_bands, column_bands = (distinct(tiles[:, axis]) for axis in (0, 1))
         for begin in range(span[0], span[1], DEPTH):
             end = min(begin + DEPTH, span[1])
             self._share(pack_rows, left, row_bands, edge, begin, end, self._rows)

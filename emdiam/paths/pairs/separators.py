@@ -15,7 +15,8 @@ Parts with few arcs between them arise by halving: a BFS from a peripheral verte
 A part that is too large is searched from a peripheral vertex, along arcs in both directions, and cut after half of its
 vertices; so on planar-like graphs the cut is about as long as the part is wide. Unreached vertices are searched next,
 so that components stay together if possible. Work: m for each halving. Source: George and Liu (1979), pseudo-peripheral
-vertices and level structures. """
+vertices and level structures.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...distinct import distinct
 from ...errors import MoreMemoryError
 from ...jit import kernel
 from ...progress import Tick
@@ -218,7 +220,7 @@ class Separators:
         """Step 3: set strip[i] to the distances from vertex first + i, dtype[k, n]."""
         strip.fill(self._lengths.infinity)
         owners = self._part_of[first : first + len(strip)]
-        for one in np.unique(owners).tolist():
+        for one in distinct(owners).tolist():
             here = np.flatnonzero(owners == one)
             self._fill_part(self._parts[one], strip, here, first + here)
             self._tick()
