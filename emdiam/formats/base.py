@@ -1,4 +1,4 @@
-"""What all readers of one input share, and several inputs as one source."""
+"""The base class of readers, FileSource, and ChainedSource, which joins several inputs into one source."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 IDS = ("auto", "int", "string")
 MAX_ID = 2**63 - 1
-# What is ahead of an input behind an address, see remote_files.py.
+# Memory of the bytes read ahead from a remote file, see remote_files.py.
 _REMOTE_BYTES = 32 << 20
 _LEAST_PAIR_BYTES = 2  # a neighbour in a line of METIS
 
 
 class Named:
-    """What has a name by which errors call it."""
+    """A base of objects with a name for error messages."""
 
     name: str
 
     @contextmanager
     def _damage(self, errors: tuple[type[Exception], ...], what: str, remedy: str) -> Iterator[None]:
-        """A context where such errors of a library become an InputError: `what` and what the library says."""
+        """A context that turns these errors of a library into an InputError with `what` and the library's message."""
         try:
             yield
         except errors as error:
@@ -48,8 +48,7 @@ class Named:
 class FileSource(Named, ABC):
     """An EdgeSource over one input. Subclasses read the header once and yield the batches.
 
-    weights : those to keep. wishes : what the user says of it. reading : what a look at a text has found, if that was
-    looked at before.
+    source : the input. wishes : the user's settings. reading : the result of `look` for a text, if already known.
     """
 
     format: ClassVar[str]
@@ -101,26 +100,26 @@ class FileSource(Named, ABC):
         """Of a table, as its header has them; known after `info`."""
 
     def info(self) -> SourceInfo:
-        """Header facts, read once. Raises InputError."""
+        """The facts of the header, read once. Raises InputError."""
         if self._info is None:
             self._info = self._read_info()
         return self._info
 
     @abstractmethod
     def _read_info(self) -> SourceInfo:
-        """Reads the header."""
+        """Read the header."""
 
     def _facts(self, **facts: Any) -> SourceInfo:
-        """A SourceInfo of these facts, with the size and the format of this input."""
+        """A SourceInfo with these facts, and the size and format of this input."""
         return SourceInfo(size_bytes=self.input.size_bytes, format=self.format, **facts)
 
     def no_weights(self, why: str) -> InputError:
-        """The error of an input without weights."""
+        """The error for an input without weights."""
         return self.error(f"weights are to be kept, but {why}", remedy="leave out --weights")
 
     def _path_in_place(self, file: str, kind: str) -> Path:
-        """The path of `file`, of this kind, whose table of contents is at its end. Raises InputError for a pipe and for
-        a compressed one."""
+        """The path of the input, if its table of contents is at its end. Raises InputError for a pipe or a compressed
+        file. file, kind : names of the file and its kind for the message."""
         path = self.input.require_file(f"{file} has its table of contents at its end")
         if self.input.compression is not None:
             raise self.error(f"a compressed {kind} cannot be read in place", remedy="decompress it first")
@@ -128,7 +127,7 @@ class FileSource(Named, ABC):
 
     @property
     def paths(self) -> list[Path]:
-        """The files that are read, as far as they are files."""
+        """The files of this input; empty for a pipe."""
         return [] if self.input.path is None else [self.input.path]
 
     @abstractmethod
@@ -136,16 +135,16 @@ class FileSource(Named, ABC):
         """See EdgeSource."""
 
     def position_bytes(self) -> int:
-        """Compressed bytes of input consumed so far."""
+        """The compressed bytes of input read so far."""
         return self.input.position_bytes()
 
 
 class ChainedSource:
-    """One or more inputs, one behind the other; an EdgeSource.
+    """One or more inputs, read one after the other; an EdgeSource.
 
-    vertices : lists of the vertices beside the edges. directed : whether edges have directions, where a file beside
-    them says so. notes : what is to be known of the inputs, one sentence each. After a complete pass `info()` also
-    knows what the inputs had beside the edges.
+    vertices : lists of the vertices beside the edges. directed : whether edges have directions, if a file beside them
+    says so, else None. notes : notes on the inputs for the user, one sentence each. After a complete pass `info()` also
+    has the counts of data beside the edges.
     """
 
     def __init__(self, sources: Sequence[FileSource], vertices: VertexList | None = None,
@@ -166,24 +165,24 @@ class ChainedSource:
 
     @property
     def named_vertices(self) -> VertexList | None:
-        """The list of vertices, where it has their names."""
+        """The list of vertices if it has names, else None."""
         return self._vertices if self._vertices is not None and self._vertices.named else None
 
     @property
     def memory_bytes(self) -> int:
-        """What an input takes beside its batches, the one that takes most."""
+        """The memory beside batches of the input that needs most."""
         remote = any(source.remote is not None for source in self._inputs)
         return max(getattr(source, "memory_bytes", 0) for source in self._sources) + (_REMOTE_BYTES if remote else 0)
 
     @property
     def addresses(self) -> list[list[Any]]:
-        """Of inputs that are not here: address, size and version."""
+        """[address, size, version] of each remote input."""
         return [[remote.name, remote.size, remote.version] for source in self._inputs
                 if (remote := source.remote) is not None]
 
     @property
     def _inputs(self) -> list[Input]:
-        """Of edges, and of lists of vertices."""
+        """The inputs of edges and of lists of vertices."""
         lists = () if self._vertices is None else self._vertices.inputs
         return [*(source.input for source in self._sources), *lists]
 
@@ -194,13 +193,13 @@ class ChainedSource:
 
     @property
     def most_pairs(self) -> int | None:
-        """A bound on the pairs, by the bytes of the files; None for pipes and compressed files."""
+        """An upper bound on the number of pairs from the sizes of the files; None with pipes or compressed files."""
         plain = [source.input.size_bytes if source.input.compression is None else None for source in self._sources]
         size = _sum(plain)
         return None if size is None else size // _LEAST_PAIR_BYTES
 
     def info(self) -> SourceInfo:
-        """Header facts of all inputs together. Raises InputError where they contradict."""
+        """The merged facts of all headers. Raises InputError if they contradict each other."""
         if self._info is None:
             infos = [source.info() for source in self._sources]
             for source, info in zip(self._sources, infos, strict=True):
@@ -224,7 +223,7 @@ class ChainedSource:
                                remedy="inputs given together must be parts of one graph")
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """See EdgeSource: the pairs of every input in turn."""
+        """See EdgeSource: the pairs of each input in turn."""
         info = self.info()
         dropped, skipped = Counter[str](), Counter[str]()
         for source in self._sources:
@@ -250,12 +249,12 @@ class ChainedSource:
         return tuple(dict.fromkeys([*self._said, *lists, *(note for source in self._sources for note in source.notes)]))
 
     def position_bytes(self) -> int:
-        """Compressed bytes consumed so far, over all inputs."""
+        """The compressed bytes read so far, over all inputs."""
         return sum(source.position_bytes() for source in self._sources)
 
 
 def _readings(sources: Sequence[FileSource]) -> str:
-    """How the inputs were read, each sentence once."""
+    """The descriptions of how the inputs were read, without duplicates."""
     return " | ".join(dict.fromkeys(filter(None, (getattr(source, "said", "") for source in sources))))
 
 
@@ -270,7 +269,7 @@ def _merged(infos: list[SourceInfo]) -> SourceInfo:
 
 
 def _sum(numbers: list[int | None]) -> int | None:
-    """Their sum, or None if one of them is not known."""
+    """The sum, or None if a number is unknown."""
     known = [number for number in numbers if number is not None]
     return sum(known) if len(known) == len(numbers) else None
 

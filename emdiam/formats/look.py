@@ -1,11 +1,10 @@
-"""What a text is: decided once, from its first bytes, its name and what the user wishes, before anything is read.
+"""How to read a text: decided once, from its first bytes, its name and the user's settings, before reading.
 
-`look` is a pure function. Its answer holds for the whole input: a reader refuses a line that contradicts it.
+`look` is a pure function. Its result is valid for the whole input: a reader refuses a line that contradicts it.
 
-    look_sample.py      lines and comments, and what kind of value a field is
-    look_separator.py   what separates fields
+    look_sample.py      lines and comments, separators of fields, and kinds of values
     look_shape.py       rows of a matrix, lists of neighbours, triples and others; header or not
-    look_ends.py        which fields are the ends of an edge, and what may be none
+    look_ends.py        which fields are the ends of an edge, and errors for doubtful ends
 """
 
 from __future__ import annotations
@@ -58,23 +57,23 @@ TUPLES = "("
 _COLON = re.compile(r":(?=\s|$)")
 _TABLE_MARKS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _TABLES = tuple(_TABLE_MARKS)
-_MOST_OF_ONE = 4  # fields of a text that is one line
+_MOST_OF_ONE = 4  # fields of a text of a single line
 _INT, _STRING = "int", "string"
 _TGF = FormatMark("", "a graph in the Trivial Graph Format", "keep the lines below the line #, which are its edges")
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How a text is read.
+    """The decisions on how to read a text.
 
     format : name of the reader (registry.READERS). separator : between fields: "," ";" "|" "\\t", " " for runs of
-    blanks, "" for blanks or commas by turns. comments : what else than # and % begins a comment: "//" or "c". rewrite :
-    the arrow between two ids, "-" for dashes, "(" for tuples, ":" for lists behind a colon; "" for none. header :
-    "none", "counts", "names", or "held": the first pair may be counts, which the end of the input decides. counts :
-    in the header. names : of the columns, as the header has them. width : fields of every line, 0 where they vary.
-    columns : places of the two ends, from 0 on. id_kind : "int" or "string". skip : bytes before the first line of
-    data. line : number of that line. record : its fields. closed : whether further fields contradict it. why :
-    what was decided, in one sentence.
+    blanks, "" for a mix of blanks and commas. comments : mark of comments beside # and %: "//", "c" or "". rewrite :
+    the arrow between two ids, "-" for dashes, "(" for tuples, ":" for lists after a colon; "" without. header :
+    "none", "counts", "names", or "held": the first pair may be counts, and the end of the input decides. counts :
+    numbers in the header. names : column names in the header. width : fields of each line, 0 if it varies. columns :
+    places of the two ends, from 0 on. id_kind : "int" or "string". skip : bytes before the first line of data. line :
+    number of that line. record : its fields. closed : whether a line with more fields is an error. why : the
+    decisions in one sentence.
     """
 
     format: str
@@ -95,19 +94,19 @@ class Reading:
 
 
 def look(head: bytes, complete: bool, name: str, wishes: Wishes) -> Reading:
-    """How to read a text.
+    """Decide how to read a text.
 
     Parameters
     ----------
-    head : its first bytes, as UTF-8, at most LOOKED_AT_BYTES, behind a byte order mark.
-    complete : whether these are all.
-    name : of the input.
-    wishes : what the user says of it; a format that is named is not looked for.
+    head : its first bytes, as UTF-8, at most LOOKED_AT_BYTES, without a byte order mark.
+    complete : whether these are all bytes.
+    name : name of the input.
+    wishes : the user's settings; a format in them is not questioned.
 
     Raises
     ------
     InputError
-        Where there is no line of data, and where the lines fit two readings: both are named, and how to choose.
+        If there is no line of data, or if the lines fit two readings: the message names both, and how to choose.
     """
     sample = sample_of(head, complete)
     found = _lgl(name, sample, wishes) or _attributes(sample, wishes)
@@ -150,7 +149,7 @@ def look(head: bytes, complete: bool, name: str, wishes: Wishes) -> Reading:
 
 
 def reading_of(source: Input, wishes: Wishes) -> Reading:
-    """The reading of an input, of which more is looked at where comments or a long line fill the first MiB."""
+    """The Reading of an input, from its first MiB, or 16 MiB if comments or a long line fill the first."""
     for size in (LOOKED_AT_BYTES, 16 * LOOKED_AT_BYTES):
         head = source.peek(size, text=True)
         complete = len(head) < size
@@ -169,7 +168,8 @@ def _lgl(name: str, sample: Sample, wishes: Wishes) -> Reading | None:
 
 
 def _attributes(sample: Sample, wishes: Wishes) -> Reading | None:
-    """Edges with a dict behind them, whose commas separate no fields, or whose values are asked for."""
+    """The Reading of lines with a dict of attributes at the end, if the dicts have commas (which separate no fields) or
+    weights are wanted; else None."""
     ids = shape.ids_before_attributes(sample.texts) if sample.lines else []
     if wishes.format == shape.ATTRIBUTES or (wishes.format is None and wishes.columns is None and ids and (
             wishes.weights is not None or any("," in text[text.find("{"):] for text in sample.texts))):
@@ -181,17 +181,17 @@ def _attributes(sample: Sample, wishes: Wishes) -> Reading | None:
 
 
 def _kind_of(ids: Sequence[str]) -> str:
-    """Whether ids are integers, or names."""
+    """_INT or _STRING, the kind of these ids."""
     return _INT if all(map(is_id_number, ids)) and not any(map(has_leading_zero, ids)) else _STRING
 
 
 def _chosen(kind: str, wishes: Wishes) -> str:
-    """The kind of ids that the user names, else this one."""
+    """The kind of ids in the user's settings, else this kind."""
     return kind if wishes.ids == "auto" else wishes.ids
 
 
 def _plain_lines(lines: Sequence[str], wishes: Wishes) -> tuple[list[str], str]:
-    """The lines without arrows, brackets and colons, and which of these they have."""
+    """(lines without arrows, brackets and colons, the mark that was removed or "")."""
     if wishes.format in (None, EDGE_LIST):
         arrow = shape.arrow_of(lines)
         if arrow or shape.are_tuples(lines):
@@ -202,8 +202,8 @@ def _plain_lines(lines: Sequence[str], wishes: Wishes) -> tuple[list[str], str]:
 
 
 def rewritten(text: str, mark: str) -> str:
-    """Lines with a separator that a reader knows in place of an arrow, dashes, brackets and quotes, or colons; as long
-    as before."""
+    """The text with a known separator instead of an arrow, dashes, brackets and quotes, or a colon; its length in bytes
+    stays the same."""
     if mark == TUPLES:
         return text.translate({ord(letter): " " for letter in "()[]'\"\t"})
     if mark == "-":
@@ -237,7 +237,7 @@ def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wi
     base = replace(base, id_kind=_id_kind(base, rest, name, wishes))
     _refuse_odd_ids(base, sample, rest, name, wishes)
     base = replace(base, format=_reader(base, fields, wishes))
-    if base.format == CSV and sample.later:  # whose reader knows no comments
+    if base.format == CSV and sample.later:  # the CSV reader knows no comments
         raise InputError("a line between the records may be a comment, or a record of an id that begins so", path=name,
                          line=sample.at, text=sample.later[0],
                          remedy="delete it if it is a comment, else put the id in double quotes")
@@ -250,7 +250,7 @@ def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wi
 
 
 def _refuse_odd_lists(base: Reading, sample: Sample, fields: Fields, found: str, name: str) -> None:
-    """Raise InputError where lists of neighbours, or relations, may be something else."""
+    """Raise InputError if lists of neighbours, or relations, may have another meaning."""
     refuse_marks(fields.records, name)
     if found == shape.SIF:
         return
@@ -264,7 +264,7 @@ def _refuse_odd_lists(base: Reading, sample: Sample, fields: Fields, found: str,
 
 
 def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wishes) -> str:
-    """The shape of the lines, "" if each of them is an edge."""
+    """The shape of the lines, "" if each line is an edge."""
     if wishes.format is not None:
         return "" if wishes.format in (EDGE_LIST, CSV) else wishes.format
     records = fields.records
@@ -299,7 +299,7 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
     if kind != NONE:
         return ""
     rest = records[n_lines:]
-    if wishes.weights is not None:  # which no other shape has
+    if wishes.weights is not None:  # no other shape has weights
         return ""
     if base.separator != "," or not fields.width:
         if not is_id_number(rest[0][0]) and shape.middle_is_relation(rest):
@@ -308,7 +308,7 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
 
 
 def _of_shape(base: Reading, fields: Fields, found: str, wishes: Wishes) -> Reading:
-    """The reading of lines of another shape."""
+    """The Reading of lines that are not one edge each."""
     records = fields.records
     names: tuple[str, ...] = ()
     if found == shape.MATRIX and not (all(is_number(field) for field in records[0]) and len(records[0][0])):
@@ -336,7 +336,7 @@ def _is_table(base: Reading, name: str) -> bool:
 
 
 def _header(base: Reading, fields: Fields, name: str, wishes: Wishes) -> tuple[str, int]:
-    """(kind of the header, how many lines it is)."""
+    """(kind of the header, its number of lines)."""
     if wishes.header == NONE or base.rewrite:
         return NONE, 0
     if wishes.header == NAMES:
@@ -350,11 +350,11 @@ def _header(base: Reading, fields: Fields, name: str, wishes: Wishes) -> tuple[s
 
 def _names(header: Sequence[str], rest: Sequence[Sequence[str]], width: int, base: Reading, sample: Sample, path: str,
            wishes: Wishes) -> tuple[str, ...]:
-    """The names of the columns. Raises InputError where these are more or fewer than the fields of all lines."""
+    """The names of the columns. Raises InputError if their number differs from the number of fields."""
     names = tuple(header)
     if width in (0, len(names)):
         return names
-    if width == len(names) + 1 and not any(row[-1] for row in rest):  # a separator ends every line
+    if width == len(names) + 1 and not any(row[-1] for row in rest):  # a separator ends each line
         return (*names, "")
     if width == len(names) + 1 and (wishes.columns is not None or _has_names_of_rows(rest, sample.texts)):
         return ("", *names)
@@ -368,8 +368,10 @@ def _names(header: Sequence[str], rest: Sequence[Sequence[str]], width: int, bas
 
 
 def _has_names_of_rows(rest: Sequence[Sequence[str]], lines: Sequence[str]) -> bool:
-    """Whether the first fields are names of rows, above which R writes no name: numbers from 1 on, where numbers are no
-    ids or these alone have quotes; or other names that differ, which alone have quotes."""
+    """Whether the first fields are names of rows, as R writes them, without a column name.
+
+    They are numbers from 1 on, if the ids are no numbers or only the row names have quotes; or other distinct names, if
+    only these have quotes."""
     heads = [row[0] for row in rest]
     alone = all(line.startswith('"') for line in lines) and not lines[-1].endswith('"')
     if heads == [str(row) for row in range(1, len(heads) + 1)]:
@@ -379,7 +381,7 @@ def _has_names_of_rows(rest: Sequence[Sequence[str]], lines: Sequence[str]) -> b
 
 def _columns(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name: str,
              wishes: Wishes) -> tuple[int, int]:
-    """Places of the two ends."""
+    """The places of the two ends. Raises InputError if they are not clear."""
     if max(map(len, rest)) < 2:
         if base.header == NAMES and wishes.header == "auto":
             raise InputError("the first line has one column where two are needed", path=name,
@@ -399,7 +401,7 @@ def _columns(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name:
 
 
 def _refuse_odd_ids(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> None:
-    """Raise InputError where ids are values, lists, or, if no wish makes them names, marks or comments by chance."""
+    """Raise InputError if ids are values or lists, or (unless the user sets the kind of ids) marks or comments."""
     ends = [[row[i] for i in base.columns if i < len(row)] for row in rest]
     if (wishes.format is None and wishes.columns is None and named_pair(base.names) is None
             and (base.header == NAMES or base.width > 2)):
@@ -415,8 +417,9 @@ def _refuse_odd_ids(base: Reading, sample: Sample, rest: Sequence[Sequence[str]]
 
 
 def _id_kind(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> str:
-    """Whether ids are integers, as those of the first line are, or names. Raises InputError where leading zeros would
-    make two vertices of one number."""
+    """The kind of ids: _INT if those of the first line are integers, else _STRING.
+
+    Raises InputError if leading zeros make it unclear whether two ids are one vertex."""
     if wishes.ids != "auto":
         return wishes.ids
     ids = [row[i] for row in rest for i in base.columns if i < len(row)]
@@ -437,8 +440,8 @@ def _id_kind(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wi
 
 
 def _reader(base: Reading, fields: Fields, wishes: Wishes) -> str:
-    """Which reader takes edges a line: kernels for plain fields, that of CSV for quotes and other separators, and one
-    that goes line by line for other columns between blanks."""
+    """The reader for one edge a line: EDGE_LIST (kernels) for plain fields, CSV for quotes and other separators, and
+    COLUMNS (line by line) for other columns between blanks."""
     if wishes.format == CSV:
         return CSV
     if base.rewrite or wishes.format == EDGE_LIST:
@@ -446,7 +449,7 @@ def _reader(base: Reading, fields: Fields, wishes: Wishes) -> str:
     if (fields.quoted and base.separator) or base.separator in (";", "|"):
         return CSV
     one_mark = base.separator in (",", "\t")
-    # Kernels take a comma for a separator, though here it is that of decimals.
+    # Kernels read a comma as a separator, but in these lines it is a decimal comma.
     decimal = base.id_kind == _INT and base.separator in (" ", "\t") and any(
         "," in field for row in fields.records for field in row)
     if one_mark and (base.header == NAMES or base.columns != (0, 1) or decimal):
@@ -457,7 +460,7 @@ def _reader(base: Reading, fields: Fields, wishes: Wishes) -> str:
 
 
 def _why(base: Reading, fields: Fields, rest: Sequence[Sequence[str]]) -> str:
-    """What was decided, in one sentence."""
+    """The decisions, in one sentence."""
     width = str(base.width) if base.width else "2 or more"
     parts = [f"{width} columns by {'arrows' if base.rewrite not in ('', TUPLES, '-') else fields.words}"]
     if base.header == NAMES:
@@ -475,7 +478,7 @@ def _why(base: Reading, fields: Fields, rest: Sequence[Sequence[str]]) -> str:
 
 
 def _in_doubt(doubt: shape.DoubtError, name: str, fields: Fields) -> InputError:
-    """The error of lines that fit two shapes."""
+    """The error for lines that fit two shapes."""
     choices = [f"--format {one}" for one in doubt.formats] or ["--columns 1,2", "--columns 1,3"]
     if not doubt.formats and not fields.width:
         choices += [f"--format {shape.SIF}", f"--format {shape.ADJLIST}"]

@@ -1,7 +1,7 @@
-"""Which two fields of a line are the ends of an edge, and whether they may be something else.
+"""Which two fields of a line are the ends of an edge, and errors if this is not clear.
 
-What is found holds for the first lines. Where a number of a line, a time, a name of a vertex or a mark of another
-language may be taken for an end, the error says so, and how to name the ends.
+The functions check the first lines. If a line number, a time, a name of a vertex or a mark of another language may be
+read as an end, the error says so, and how to name the ends.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ JOINED = "delete all but the first, or hand in the files one by one"
 
 _INT, _STRING = "int", "string"
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{4}|\d\d?:\d\d(?::\d\d(?:\.\d+)?)?", re.ASCII)
-# Seconds since 1970, or thousandths, from 2001 to 2033.
+# Seconds or milliseconds since 1970, for times from 2001 to 2033.
 _TIME = re.compile(r"1\d{9}(?:\d{3})?(?:\.\d+)?", re.ASCII)
 _KEY = re.compile(r"([A-Za-z_]\w*)=.")
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}", ";")
@@ -31,34 +31,34 @@ _ONE_BLANK, _MANY_BLANKS = re.compile(r"(?<=\S) (?=\S)"), re.compile(r"\S[ ]{2,}
 _MARK_BEHIND = re.compile(r"\S +[:=\[({-]")
 _RULE = re.compile(r"[-:+=]{2,}")
 _COMMENTS = ("#", "%", "//")
-# What programs write where an id is missing.
+# Words that programs write for a missing id.
 MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>", "\\N", "N/A", "#N/A", "-")
-# Of two values alone, as the entries of a matrix are.
+# Pairs of values that are the only ones in many matrices.
 _BITS = tuple(map(frozenset, (("0", "1"), ("0.0", "1.0"), ("True", "False"), ("TRUE", "FALSE"), ("T", "F"))))
-# A float of which a program has left out digits, such as 1.23457E+11.
+# A float that a program has rounded, such as 1.23457E+11.
 _ROUNDED = re.compile(r"\d\.(\d{5,6})[eE]\+?(\d+)", re.ASCII)
 _SEVERAL = re.compile(r"[,;|] ?|(?<=\d) (?=\d)")
-# The part of the first lines whose first fields differ, from which on these are times or numbers of edges.
+# If at least this share of the first lines have different first fields, these may be times or numbers of edges.
 _MOSTLY = 0.9
 _FEW, _THIRD = 3, 2
 
 
 def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None, path: str,
             above: Sequence[str] = ()) -> tuple[int, int]:
-    """Places of the two ends.
+    """The places of the two ends.
 
     Parameters
     ----------
-    names : of the columns; empty without a header.
-    rest : the fields of the first lines, of which one or more have two.
+    names : names of the columns; empty without a header.
+    rest : the fields of the first lines; at least one line has two.
     wanted : the two columns that the user wants, or None.
-    path : of the input, for errors.
-    above : fields of a comment above the lines, as many as they have.
+    path : name of the input, for errors.
+    above : fields of a comment above the lines, one for each column; empty without.
 
     Raises
     ------
     InputError
-        Where other columns than the first two may be the ends, or no columns at all.
+        If columns other than the first two may be the ends, or no column can be one.
     """
     width = max(map(len, rest))
     columns = [TableColumn(names[i] if i < len(names) else "", *_values(rest, i)) for i in range(width)]
@@ -80,20 +80,20 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
 
 
 def weights_of(names: Sequence[str], rest: Records, ends: tuple[int, int], choice: WeightChoice, path: str) -> str:
-    """The column that the weights are taken from, for a sentence; "" where the reader decides.
+    """A phrase that names the column of weights; "" if the reader decides.
 
     Parameters
     ----------
-    names : of the columns; empty without a header.
+    names : names of the columns; empty without a header.
     rest : the fields of the first lines.
     ends : places of the two ends.
     choice : the weights that the user wants.
-    path : of the input, for errors.
+    path : name of the input, for errors.
 
     Raises
     ------
     InputError
-        Where no name says that the column has weights, and its numbers may be times.
+        If the column's name does not say that it has weights, and its numbers may be times.
     """
     width = max(map(len, rest))
     places = [i for i in range(width) if i not in ends]
@@ -111,14 +111,14 @@ def weights_of(names: Sequence[str], rest: Records, ends: tuple[int, int], choic
 
 
 def refuse_comments(ends: Records, comments: Sequence[str], width: int, path: str) -> None:
-    """Raise InputError where a comment may be an edge.
+    """Raise InputError if a comment may be an edge.
 
     Parameters
     ----------
-    ends : the two ends of each of the first lines, which are names.
-    comments : lines that are left out.
-    width : fields of every line, 0 where they vary.
-    path : of the input, for errors.
+    ends : the two ends of each of the first lines; they are names.
+    comments : comment lines.
+    width : fields of each line, 0 if it varies.
+    path : name of the input, for errors.
     """
     for mark in _COMMENTS:
         marked = next((row[-1] for row in ends if row[-1].startswith(mark)), None)
@@ -134,13 +134,13 @@ def refuse_comments(ends: Records, comments: Sequence[str], width: int, path: st
 
 
 def refuse_header_again(header: Sequence[str], rest: Records, path: str) -> None:
-    """Raise InputError where the header occurs again among the first lines."""
+    """Raise InputError if the header occurs again among the first lines."""
     if any(tuple(row) == tuple(header) for row in rest):
         raise InputError(HEADER_AGAIN, path=path, text=" ".join(header), remedy=JOINED)
 
 
 def refuse_odd_first(ids: Sequence[Sequence[str]], path: str) -> None:
-    """Raise InputError where the first lines alone, and perhaps the last, have an id that is no number. ids : those of
+    """Raise InputError if only the first lines, and perhaps the last, have an id that is no number. ids : the ids of
     each line."""
     odd = [not row or not all(map(is_id_number, row)) for row in ids]
     if len(ids) < _FEW or not odd[0] or all(odd):
@@ -156,8 +156,8 @@ def refuse_odd_first(ids: Sequence[Sequence[str]], path: str) -> None:
 
 
 def refuse_bits(rows: Records, path: str) -> None:
-    """Raise InputError where several lines have two values alone, as a matrix has. rows : the ends of each line, where
-    a header stands above, else all fields, of which there are more."""
+    """Raise InputError if several lines have only two values, like a 0-1 matrix. rows : the ends of each line if there
+    is a header, else all fields of lines with more than two."""
     met = {text for row in rows for text in row}
     if len(rows) >= _FEW and any(met <= bits for bits in _BITS):
         raise InputError("the ends of all edges are 0 and 1, as if these were the rows of a matrix", path=path,
@@ -166,7 +166,7 @@ def refuse_bits(rows: Records, path: str) -> None:
 
 
 def refuse_rounded(ids: Sequence[str], path: str) -> None:
-    """Raise InputError where an id is a float without its last digits."""
+    """Raise InputError if an id is a rounded float."""
     rounded = next((text for text in ids
                     if (match := _ROUNDED.fullmatch(text)) and int(match[2]) > len(match[1])), None)
     if rounded:
@@ -175,8 +175,8 @@ def refuse_rounded(ids: Sequence[str], path: str) -> None:
 
 
 def refuse_lists(rest: Records, path: str) -> None:
-    """Raise InputError where the second of two fields has several ids, such as 2,3: whole numbers, or names of which
-    one stands first in another line."""
+    """Raise InputError if the second of two fields has several ids, such as 2,3: whole numbers, or names and one of
+    them is the first field of a line."""
     heads = {row[0] for row in rest}
     for row in rest:
         parts = _SEVERAL.split(row[1]) if len(row) == len(("head", "list")) else []
@@ -187,7 +187,7 @@ def refuse_lists(rest: Records, path: str) -> None:
 
 
 def refuse_counted_lists(records: Records, path: str) -> None:
-    """Raise InputError where lists of neighbours have their number before them, or a mark behind them."""
+    """Raise InputError if lists of neighbours have their length in front, or a mark at the end."""
     widths = {len(row) for row in records}
     if len(records) < _FEW or min(widths) < _THIRD or max(widths) <= _FEW:
         return
@@ -202,7 +202,7 @@ def refuse_counted_lists(records: Records, path: str) -> None:
 
 
 def refuse_fixed_width(lines: Sequence[str], path: str) -> None:
-    """Raise InputError where names with blanks in them may stand in columns of a fixed width."""
+    """Raise InputError if the lines may be columns of fixed width, with blanks inside names."""
     text = next((line for line in lines if _ONE_BLANK.search(line) and _MANY_BLANKS.search(line)), None)
     if text is not None:
         raise InputError("fields may be separated by one blank, or by more, with one blank within a name", path=path,
@@ -210,7 +210,7 @@ def refuse_fixed_width(lines: Sequence[str], path: str) -> None:
 
 
 def refuse_marks(rest: Records, path: str) -> None:
-    """Raise InputError where marks of another language are part of the ids."""
+    """Raise InputError if marks of another language are part of the ids."""
     first, second = [row[0] for row in rest], [row[1] for row in rest if len(row) > 1]
     if any(any(row) and all(_RULE.fullmatch(field) for field in row if field) for row in rest):
         raise InputError("a line is a rule that is drawn below a header", path=path,
@@ -232,7 +232,7 @@ def refuse_marks(rest: Records, path: str) -> None:
 
 
 def refuse_word(rest: Records, path: str) -> None:
-    """Raise InputError where the first ends of edges with an arrow begin with a word that is no part of them."""
+    """Raise InputError if each line of edges with an arrow begins with the same word, which is no part of an id."""
     first, second = [row[0] for row in rest], [row[1] for row in rest if len(row) > 1]
     word = first[0].split(" ")[0]
     blanks = any(map(_ONE_BLANK.search, second))
@@ -242,7 +242,7 @@ def refuse_word(rest: Records, path: str) -> None:
 
 
 def _values(rest: Records, place: int) -> tuple[str, list[str]]:
-    """(kind, values) of a column of the first lines."""
+    """(kind, values) of a column in the first lines."""
     values = [row[place] for row in rest if len(row) > place]
     return _INT if values and all(map(is_id_number, values)) else _STRING, values
 
@@ -255,7 +255,7 @@ def _kinds_differ(columns: Sequence[TableColumn]) -> str:
 
 
 def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[int, int]) -> str:
-    """Why other columns may be the ends than these, which no name says; "" for no reason."""
+    """The reason why other columns may be the ends, if no name says which; "" without a reason."""
     if len(columns) < _FEW:
         return ""
     values = [set(column.values) for column in columns]

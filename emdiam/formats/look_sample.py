@@ -1,6 +1,6 @@
-"""The lines of a text that a look is taken at, and what kind of value a field of them is.
+"""The first lines of a text, the kinds of values in their fields, and the separator of fields.
 
-What separates the fields of a text: the mark that splits many lines alike.
+The separator is the mark that splits most lines into the same number of fields.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _DIGITS_OF_FLOATS, _MOST_DIGITS = 16, 30
 
 @dataclass(frozen=True)
 class Line:
-    """A line that is neither blank nor a comment. text : with blanks before it, not behind it. offset : of its first
-    byte. number : from 1 on."""
+    """A line that is neither blank nor a comment. text : with leading blanks, without trailing ones. offset : of its
+    first byte. number : from 1 on."""
 
     text: str
     offset: int
@@ -35,9 +35,9 @@ class Line:
 class Sample:
     """The first lines of a text.
 
-    lines : at most 1,000, none of them cut, but for a first one that is long. comments : the first lines that are
-    comments. later : comments behind them, and at : the number of the first of these. rewrite : "" or what makes
-    comments of others than # and %: "//" or "c". whole : whether there are no other lines.
+    lines : at most 1,000, complete except for a long first one. comments : the comments before the first line.
+    later : comments after it. at : line number of the first of these. rewrite : mark of comments beside # and %: "//",
+    "c" or "". whole : whether the text has no other lines.
     """
 
     lines: tuple[Line, ...]
@@ -49,13 +49,13 @@ class Sample:
 
     @property
     def texts(self) -> list[str]:
-        """The lines without their places."""
+        """The texts of the lines."""
         return [line.text for line in self.lines]
 
 
 def sample_of(head: bytes, complete: bool, most: int = _MOST_LINES) -> Sample:
-    """The lines of the first bytes of a text, at most so many that are no comments. complete : whether these bytes are
-    all."""
+    """The Sample of the first bytes of a text. complete : whether these are all bytes. most : largest number of lines
+    that are no comments."""
     found: list[Line] = []
     comments: list[str] = []
     later: list[str] = []
@@ -67,7 +67,7 @@ def sample_of(head: bytes, complete: bool, most: int = _MOST_LINES) -> Sample:
             whole = False
             break
         text = head[begin : min(end, begin + _MOST_LINE_BYTES)].decode("utf-8", "replace").rstrip(" \t")
-        if not text:  # of a line that begins with more blanks than are looked at
+        if not text:  # a line that begins with more than _MOST_LINE_BYTES blanks
             continue
         number += head.count(mark, counted, begin)
         counted = begin
@@ -83,8 +83,7 @@ def sample_of(head: bytes, complete: bool, most: int = _MOST_LINES) -> Sample:
 
 
 def _lines(head: bytes) -> Iterator[tuple[int, int]]:
-    """The first byte, and the one behind the last, of every line that is not blank; blank ones are passed over by the
-    million."""
+    """(begin, end) in bytes of each line that is not blank; skips runs of blank lines quickly."""
     at = 0
     while True:
         blanks = _BLANKS.match(head, at)
@@ -98,8 +97,8 @@ def _lines(head: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _without_c(lines: Sequence[Line]) -> tuple[tuple[Line, ...], bool]:
-    """The lines without those that begin with the word c, where all others begin with integers; and whether there are
-    any such."""
+    """(lines without c comments, whether there are any): lines with the word c first, if all others begin with
+    integers."""
     others = [line for line in lines if not _WORD_C.match(line.text)]
     if not others or len(others) == len(lines) or not all(_INTEGER.match(line.text.lstrip(" \t")) for line in others):
         return tuple(lines), False
@@ -107,32 +106,32 @@ def _without_c(lines: Sequence[Line]) -> tuple[tuple[Line, ...], bool]:
 
 
 def is_integer(text: str) -> bool:
-    """Whether it is a whole number from 0 up, as digits."""
+    """Whether the text is a whole number from 0 up, as digits."""
     return bool(_INTEGER.fullmatch(text))
 
 
 def value_of(digits: str) -> int:
-    """The number that digits stand for, or 10^30 for more of them than Python reads."""
+    """The number that the digits stand for, or 10^30 for more than 30 digits."""
     plain = digits.lstrip("0")
     return int(plain or 0) if len(plain) <= _MOST_DIGITS else 10**_MOST_DIGITS
 
 
 def has_leading_zero(text: str) -> bool:
-    """Whether it is digits of which the first is a zero in vain, as in 007."""
+    """Whether the text is digits with a leading zero, as in 007."""
     return len(text) > 1 and text[0] == "0" and is_integer(text)
 
 
 def is_number(text: str) -> bool:
-    """Whether it is a decimal number, with a point or a comma."""
+    """Whether the text is a decimal number, with a point or a comma."""
     return bool(_NUMBER.fullmatch(text))
 
 
 def whole_number(text: str) -> int | None:
-    """The whole number from 0 up that a text stands for, be it as digits, or as a float that is exact, as in 1.0 and
-    1e+05; None for other texts.
+    """The whole number from 0 up that a text stands for, as digits or as an exact float such as 1.0 and 1e+05; None for
+    other texts.
 
-    Floats with more than 16 digits before their exponent, or beyond 2^53, are None, since programs that write floats
-    have rounded them.
+    The result is None for floats with more than 16 digits before the exponent, or above 2^53, because programs that
+    write floats have rounded them.
     """
     if is_integer(text):
         return value_of(text) if value_of(text) < 1 << 64 else None
@@ -152,8 +151,7 @@ def whole_number(text: str) -> int | None:
 
 
 def is_id_number(text: str) -> bool:
-    """Whether an id looks like a number rather than a name: digits of any number, a float that is whole, or such a
-    negative one."""
+    """Whether an id looks like a number, not a name: digits of any length, also with a minus sign, or a whole float."""
     return is_integer(text.removeprefix("-")) or whole_number(text) is not None
 
 
@@ -166,11 +164,10 @@ _WORDS = {",": "commas", ";": "semicolons", "|": "bars", "\t": "tabs", " ": "bla
 
 @dataclass(frozen=True)
 class Fields:
-    """The lines of a sample, split.
+    """The lines of a sample, split into fields.
 
-    separator : "," ";" "|" "\\t"; " " for runs of blanks; "" for blanks or commas, by turns. records : fields of each
-    line; one that goes on in the next line, between quotes, is one record. quoted : whether there are quotes around
-    fields.
+    separator : "," ";" "|" "\\t"; " " for runs of blanks; "" for a mix of blanks and commas. records : fields of each
+    record; a record with a line break inside quotes spans lines. quoted : whether fields have quotes.
     """
 
     separator: str
@@ -179,7 +176,7 @@ class Fields:
 
     @property
     def width(self) -> int:
-        """How many fields all records have, 0 where they have not the same number."""
+        """The number of fields of each record, 0 if it varies."""
         return width_of(self.records)
 
     @property
@@ -189,7 +186,7 @@ class Fields:
 
 
 def width_of(records: Sequence[Sequence[str]]) -> int:
-    """How many fields all records have, 0 where they have not the same number."""
+    """The number of fields of each record, 0 if it varies."""
     widths = {len(record) for record in records}
     return widths.pop() if len(widths) == 1 else 0
 
@@ -201,10 +198,11 @@ def declared_separator(line: str) -> str:
 
 
 def split(lines: Sequence[str], declared: str = "") -> Fields:
-    """The fields of lines. declared : their separator, if it is known.
+    """The fields of lines. declared : their separator, if known.
 
-    A mark separates if every line has as many of it: the tab before the semicolon, the bar and the comma; a semicolon
-    beside commas where these are decimal; the first line may have a number of its own. Else blanks do.
+    A mark is the separator if all lines have the same number of it; the first line may have another number. Tabs come
+    first, then semicolons, bars and commas; semicolons beside commas only if these are decimal. Otherwise blanks
+    separate.
     """
     lines = [line.rstrip(" \t") for line in lines]
     quoted = any(_QUOTED.search(line) for line in lines)
@@ -212,7 +210,7 @@ def split(lines: Sequence[str], declared: str = "") -> Fields:
         return Fields(declared, _records(lines, declared, quoted), quoted)
     plain = [line.strip(" \t") for line in lines]
     inside = _commas_are_inside(plain)
-    for lacking in (False, True):  # a mark in all lines goes before one that the first has not
+    for lacking in (False, True):  # prefer a mark in all lines to a mark that the first line lacks
         for mark in "\t;|" if inside else "\t;|,":
             fields = _split_by(mark, lines, quoted, lacking)
             if fields is not None:
@@ -225,8 +223,8 @@ def split(lines: Sequence[str], declared: str = "") -> Fields:
 
 
 def _split_by(mark: str, lines: Sequence[str], quoted: bool, lacking: bool) -> Fields | None:
-    """The fields of lines by a mark; None if it does not separate all of them alike. lacking : whether it is a mark
-    that all lines but the first have."""
+    """The fields of lines between a mark; None if the mark does not split all lines into the same number. lacking : try
+    a mark that all lines except the first have."""
     with_mark = sum(mark in line for line in lines)
     header_lacks_it = len(lines) > 2 and with_mark == len(lines) - 1 and mark not in lines[0]
     fits = header_lacks_it if lacking else with_mark == len(lines) or (quoted and not header_lacks_it)
@@ -251,7 +249,7 @@ def _records(lines: Sequence[str], mark: str, quoted: bool) -> tuple[tuple[str, 
             return tuple(tuple(field.strip(" \t") for field in record)
                          for record in csv.reader((line + "\n" for line in lines), delimiter=mark) if record)
         except csv.Error:
-            pass  # the reader says what is wrong with the quotes, and where
+            pass  # the reader reports the error in the quotes, with its position
     if mark == " ":
         return tuple(tuple(_BLANK.split(line.strip(" \t"))) for line in lines)
     if mark == "\t" and all(line.startswith("\t") for line in lines):
@@ -260,7 +258,7 @@ def _records(lines: Sequence[str], mark: str, quoted: bool) -> tuple[tuple[str, 
 
 
 def _blanks_separate_too(records: Sequence[Sequence[str]]) -> bool:
-    """Whether half of the records or more are a number and, behind the mark, several with blanks between: an edge and
+    """Whether at least half of the records are a number, the mark, and several numbers with blanks between: an edge and
     its weight."""
     rows = [row for row in records if len(row) > 1]
     fits = [row[0].isdigit() and bool(_NUMBERS.fullmatch(row[1])) for row in rows]
@@ -268,13 +266,12 @@ def _blanks_separate_too(records: Sequence[Sequence[str]]) -> bool:
 
 
 def _commas_are_decimal(lines: Sequence[str]) -> bool:
-    """Whether every comma stands between two digits, or there is none."""
+    """Whether each comma is between two digits."""
     return not any("," in _DECIMAL_COMMA.sub(".", line) for line in lines)
 
 
 def _commas_are_inside(lines: Sequence[str]) -> bool:
-    """Whether blanks alone split lines into ids and further fields, and commas stand within fields: those of decimals
-    behind the two ids, or of addresses."""
+    """Whether blanks alone split the lines, and commas are inside fields: in decimals after the two ids, or in URLs."""
     if not any("," in line for line in lines):
         return False
     rows = [_BLANK.split(line) for line in lines]

@@ -1,8 +1,8 @@
-"""What the lines of a text are, if not an edge each: rows of a matrix, lists of neighbours, triples and others.
+"""Shapes of lines that are not one edge each: rows of a matrix, lists of neighbours, triples and others; and headers.
 
-Every function here looks at fields alone. Where they fit two shapes, `Doubt` has both.
+The functions use only the fields. If these fit two shapes, `DoubtError` names both.
 
-What the first line of a text is: an edge, names of columns, or counts of vertices and edges.
+`header_of` finds whether the first line is an edge, names of columns, or counts of vertices and edges.
 """
 
 from __future__ import annotations
@@ -20,22 +20,23 @@ ADJLIST, MATRIX, SIF, LGL, MULTILINE, PYCGR, ATTRIBUTES, PAIRS = (
     "adjlist", "matrix", "sif", "lgl", "multiline-adjlist", "pycgr", "attributes", "edgelist")
 
 _ARROW = re.compile(r"<?[-=]+>|<?--(?![->])|→|⇒")
-_DASHED = re.compile(r"\s*\d+(?:[-–]|\s+[-–]\s+)\d+\s*", re.ASCII)  # 1 -2 is a number below 0
-# With a value behind it, as sparse matrices are shown.
+_DASHED = re.compile(r"\s*\d+(?:[-–]|\s+[-–]\s+)\d+\s*", re.ASCII)  # not 1 -2, which has a negative number
+# Optionally with a value after it, as sparse matrices are printed.
 _TUPLE = re.compile(r"\s*[(\[].*[)\]]\s*,?(?:\s+[-+\d.eE]+)?\s*")
 _TWO_TUPLES = re.compile(r"[)\]]\s*,?\s*[(\[]")
 _COLON = re.compile(r"\s*[^\s:,]+\s*:(?:\s|$)")
 _ATTRIBUTES = re.compile(r"\s*([^\s{][^{]*?)[\s,;|]+\{.*\}\s*$")
 _NETWORKX = re.compile(r"[#%] GMT \w{3} \w{3} +\d+ [\d:]{8} \d{4}", re.ASCII)
 _FEW = 3
-# Columns of a matrix; of one that is as high as wide, which tables of edges seldom are; of one whose end is not seen.
+# Least number of columns: of a matrix; of one recognised as square (tables of edges seldom are); of a matrix whose end
+# is beyond the sample.
 _LEAST_MATRIX, _LEAST_SQUARE, _LEAST_WIDE = 3, 5, 8
 
 Records = Sequence[Sequence[str]]
 
 
 class DoubtError(Exception):
-    """Lines fit two shapes. what : the two readings. formats : their names, in the same order."""
+    """Raised for lines that fit two shapes. what : the two readings. formats : their names, in the same order."""
 
     def __init__(self, what: str, formats: Sequence[str]) -> None:
         super().__init__(what)
@@ -43,7 +44,7 @@ class DoubtError(Exception):
 
 
 def arrow_of(lines: Sequence[str]) -> str:
-    """The arrow that stands once in every line, "-" for dashes between integers, "" for none."""
+    """The arrow that occurs once in each line, "-" for dashes between integers, "" without one."""
     if lines and all(_DASHED.fullmatch(line) for line in lines):
         return "-"
     found = [_ARROW.findall(line) for line in lines]
@@ -53,17 +54,17 @@ def arrow_of(lines: Sequence[str]) -> str:
 
 
 def are_tuples(lines: Sequence[str]) -> bool:
-    """Whether every line is in brackets, as in (1, 2), or begins with such, as in (1, 2)  0.5."""
+    """Whether each line is a pair in brackets, as in (1, 2), perhaps with a value, as in (1, 2)  0.5."""
     return bool(lines) and all(_TUPLE.fullmatch(line) for line in lines)
 
 
 def has_two_tuples(line: str) -> bool:
-    """Whether there are several pairs in brackets on a line, as in [(1, 2), (2, 3)]."""
+    """Whether a line has several pairs in brackets, as in [(1, 2), (2, 3)]."""
     return bool(_TWO_TUPLES.search(line))
 
 
 def begin_with_colons(lines: Sequence[str]) -> bool:
-    """Whether every line begins with a vertex and a colon, as in 1: 2 3."""
+    """Whether each line begins with a vertex and a colon, as in 1: 2 3."""
     return bool(lines) and all(_COLON.match(line) for line in lines)
 
 
@@ -74,7 +75,7 @@ def are_in_single_quotes(lines: Sequence[str], separator: str) -> bool:
 
 
 def is_lgl(name: str, sample: Sample) -> bool:
-    """Whether lines "# vertex" each stand before lines of its neighbours, one a line, with a weight or without."""
+    """Whether the text is LGL: lines "# vertex", each before its neighbours, one a line, with or without weights."""
     comments = (*sample.comments, *sample.later)
     heads = [comment for comment in comments if comment.startswith("#")]
     rows = [line.split() for line in sample.texts]
@@ -86,19 +87,19 @@ def is_lgl(name: str, sample: Sample) -> bool:
     if format_suffix(name) == ".lgl":
         return True
     words, others = [head.split()[-1] for head in heads], {row[0] for row in rows}
-    # Comments of one word above edges are no heads; several are, one of which is called as a vertex below another.
+    # A comment of one word above edges is no head. Several comments are heads if one of them is also a neighbour.
     plain = not any(mark in line for line in sample.texts for mark in ",;|\t")
     return plain and bool(sample.later) and len(set(words)) == len(words) > 1 and any(word in others for word in words)
 
 
 def begins_as_lists_of_networkx(sample: Sample) -> bool:
-    """Whether the first comments are those that networkx writes above its lists of neighbours, and no other file."""
+    """Whether the first comments are those that networkx writes above its lists of neighbours."""
     return len(sample.comments) >= _FEW and bool(
         _NETWORKX.fullmatch(sample.comments[1]))
 
 
 def is_pycgr(records: Records) -> bool:
-    """Whether two counts stand before vertices with coordinates, as OsmToRoadGraph writes them."""
+    """Whether the text begins with two counts and vertices with coordinates, as OsmToRoadGraph writes it."""
     if len(records) < _FEW or [len(record) for record in records[:_FEW]] != [1, 1, 3]:
         return False
     return is_integer(records[0][0]) and is_integer(records[1][0]) and all(
@@ -106,7 +107,7 @@ def is_pycgr(records: Records) -> bool:
 
 
 def is_multiline(records: Records) -> bool:
-    """Whether lines "vertex degree" each stand before as many lines "neighbour {...}"."""
+    """Whether each line "vertex degree" is followed by that number of lines "neighbour {...}"."""
     at, dicts = 0, 0
     while at < len(records):
         if len(records[at]) != 2 or not is_integer(records[at][1]):
@@ -121,14 +122,14 @@ def is_multiline(records: Records) -> bool:
 
 
 def ids_before_attributes(lines: Sequence[str]) -> list[str]:
-    """What stands before the dicts of attributes at the ends of lines; empty unless the first line and most others have
-    one."""
+    """The texts before the dicts of attributes at the ends of lines; empty unless the first line and most others have a
+    dict."""
     found = [line[: match.end(1)] for line in lines if (match := _ATTRIBUTES.match(line))]
     return found if 2 * len(found) > len(lines) and _ATTRIBUTES.match(lines[0]) else []
 
 
 def is_named_matrix(records: Records, whole: bool) -> bool:
-    """Whether a first row of names stands above rows of numbers, each behind its name."""
+    """Whether the text is a matrix with names: a row of names, then rows of numbers, each after its name."""
     first, rows = records[0], records[1:]
     names = first[1:]
     if len(names) < 2 or len(set(names)) < len(names) or not rows or first[0] in names:
@@ -141,8 +142,8 @@ def is_named_matrix(records: Records, whole: bool) -> bool:
 
 
 def is_matrix(records: Records, whole: bool) -> bool:
-    """Whether as many rows as columns of numbers are an adjacency matrix. Raises DoubtError where they may as well be
-    edges with further fields."""
+    """Whether a square of numbers is an adjacency matrix. Raises DoubtError if its rows may also be edges with further
+    fields."""
     width = len(records[0])
     if width < _LEAST_MATRIX or len(records) > width or any(len(row) != width for row in records):
         return False
@@ -171,8 +172,10 @@ def is_matrix(records: Records, whole: bool) -> bool:
 
 
 def may_be_metis(records: Records, whole: bool) -> bool:
-    """Whether two counts stand above the neighbours of vertices 1, 2 and so on, as METIS has them: their number agrees
-    with the counts, or each of two vertices names the other wherever one does. Blank lines are not among records."""
+    """Whether the lines may be METIS: two counts above the neighbours of vertices 1, 2 and so on.
+
+    The number of neighbours agrees with the counts, and all known neighbour lists are mutual. Blank lines are not among
+    the records."""
     head, rows = records[0], records[1:]
     if len(head) != len(("n", "m")) or len(rows) < _FEW:
         return False
@@ -190,13 +193,13 @@ def may_be_metis(records: Records, whole: bool) -> bool:
 
 
 def are_two_rows(records: Records, whole: bool) -> bool:
-    """Whether there are two lines of many integers: sources above targets."""
+    """Whether the text is two lines of many integers: sources above targets."""
     return whole and len(records) == 2 and width_of(records) > _FEW + 1 and all(
         is_integer(field) for row in records for field in row)
 
 
 def is_adjlist(records: Records) -> bool:
-    """Whether each line has a vertex and all its neighbours. Raises DoubtError where that is not certain."""
+    """Whether each line has a vertex and all its neighbours. Raises DoubtError if this is not certain."""
     heads = [row[0] for row in records]
     if len(set(heads)) < len(heads) or not any(len(row) > 2 for row in records):
         return False
@@ -218,7 +221,7 @@ def is_adjlist(records: Records) -> bool:
 
 
 def _are_mutual(records: Records) -> bool:
-    """Whether rows of one length name each other: then all their fields are vertices."""
+    """Whether rows of one length are mutual neighbour lists, so that all their fields are vertices."""
     rows = {row[0]: set(row[1:]) for row in records}
     pairs = [(head, other) for head, row in rows.items() for other in row if other in rows and other != head]
     behind = sum(field in rows for row in records for field in row[2:])
@@ -226,8 +229,8 @@ def _are_mutual(records: Records) -> bool:
 
 
 def middle_is_relation(records: Records) -> bool:
-    """Whether the second field of every line says of what kind the edge is between the first and those behind, as in
-    Cytoscape's SIF. Raises DoubtError where the second field or the third may be the other end."""
+    """Whether the second field of each line is the kind of the edges from the first field to the later ones, as in
+    Cytoscape's SIF. Raises DoubtError if the second or the third field may be the other end."""
     rows = [row for row in records if len(row) > 1]
     if not rows or any(len(row) < _FEW for row in rows) or any(is_number(row[1]) for row in rows):
         return False
@@ -248,7 +251,7 @@ def middle_is_relation(records: Records) -> bool:
 
 
 def _one_third(rows: Records) -> bool:
-    """Whether all that stands behind the second field is the same."""
+    """Whether the fields after the second are the same in all rows."""
     return len({tuple(row[2:]) for row in rows}) == 1
 
 
@@ -258,18 +261,18 @@ _MOST_COUNTS = 3
 
 
 def header_of(records: Records, table: bool, path: str) -> tuple[str, int]:
-    """(kind of the header, how many records it is).
+    """(kind of the header, its number of records).
 
     Parameters
     ----------
     records : the fields of the first lines.
-    table : whether the text is a table by its name or its separator, of which the first line often is a header.
-    path : of the input, for errors.
+    table : whether the text is a table by its name or separator; tables often have a header.
+    path : name of the input, for errors.
 
     Raises
     ------
     InputError
-        Where the first line of a table may be names of columns or an edge of names.
+        If the first line may be names of columns or an edge of names.
     """
     counts = 1 if _is_problem(records) else counts_before(records)
     if counts:
@@ -285,7 +288,7 @@ def header_of(records: Records, table: bool, path: str) -> tuple[str, int]:
     if _recur(first, rest) or not (table or numbers or weak_pair(first)):
         return NONE, 0
     pair = named_pair(first) if table or numbers else None
-    if pair is not None and (numbers or first[pair[0]] != first[pair[1]]):  # which may be a loop
+    if pair is not None and (numbers or first[pair[0]] != first[pair[1]]):  # a pair of equal names may be a loop
         return NAMES, 1
     if numbers and table:
         return NAMES, 1
@@ -301,8 +304,9 @@ def _is_problem(records: Records) -> bool:
 
 
 def counts_before(records: Records) -> int:
-    """How many records at the begin are counts, as they have another number of fields than all behind them, and cannot
-    be edges: "n", "n m" or "n n m" in one line, or n and m in two."""
+    """The number of first records that are counts: "n", "n m" or "n n m" in one line, or n and m in two lines.
+
+    They have another number of fields than all later records, and cannot be edges."""
     for lines in (1, 2):
         head, rest = records[:lines], records[lines:]
         if len(rest) < 1 or not all(is_integer(field) for row in head for field in row):
@@ -320,8 +324,8 @@ def counts_before(records: Records) -> int:
 
 
 def _fit(counts: Sequence[str], rest: Records) -> bool:
-    """Whether the ids of the first lines are below the number of vertices, or names. Three numbers count rows, columns
-    and entries of a matrix, whose rows and columns are as many."""
+    """Whether the ids of the first lines are at most the number of vertices, or are names. Three counts are rows,
+    columns and entries of a matrix, which must be square."""
     if len(counts) == _MOST_COUNTS and counts[0] != counts[1]:
         return False
     ids = [field for row in rest for field in row[:2]]
@@ -331,15 +335,16 @@ def _fit(counts: Sequence[str], rest: Records) -> bool:
 
 
 def _above_numbers(first: Sequence[str], rest: Records, table: bool) -> bool:
-    """Whether a column has numbers in all lines behind the first one, which has a text there; in lines that are no
-    table, where ids of both kinds may be mixed, there have to be two of them."""
+    """Whether some column has a text in the first line and numbers in all others. Lines that are no table need at least
+    two others, because ids of both kinds may be mixed."""
     if len(first) != width_of(rest) or (len(rest) < 2 and not table):
         return False
     return any(all(is_number(row[i]) for row in rest) for i in range(len(first)) if first[i])
 
 
 def _are_words_for_ends(first: Sequence[str], rest: Records) -> bool:
-    """Whether two fields differ in a word for the ends alone (node_a, node_b), and no id behind them is called so."""
+    """Whether two fields of the first line differ only in a word for the ends (node_a, node_b), and no later field
+    begins like them."""
     pairs = alike_pairs(first)
     if not pairs or _recur(first, rest):
         return False

@@ -1,8 +1,6 @@
-"""The input formats: names, the modules that read them and the suffixes that stand for them, as data.
+"""The table of input formats (names, reader classes, suffixes), and `open_source`, which opens inputs as an EdgeSource.
 
-Nothing here imports a reader, so that the command line can list the formats at once.
-
-From what the user names to an EdgeSource.
+This module imports readers only when an input is opened, so that the command line lists the formats at once.
 """
 
 from __future__ import annotations
@@ -31,11 +29,11 @@ HEADERS = ("auto", "none", "counts", "names")
 class Format(NamedTuple):
     """One input format.
 
-    reader : "module:class" below emdiam.formats that reads it. suffixes : those that settle the format where the
-    content has no mark of another (see marks.py); others (.txt, .e, .el, .edges, .tsv, ...) leave it to the content.
-    headerless : whether its first bytes are numbers, which may by chance equal a compression magic. binary :
-    whether it is no text. look : whether a look at the lines says how they are read, also where a suffix names the
-    format.
+    reader : "module:class" of its reader, relative to emdiam.formats. suffixes : file suffixes that decide the format
+    if the content has no mark of another one (see marks.py); for other suffixes (.txt, .e, .el, .edges, .tsv, ...) the
+    content decides. headerless : whether its first bytes are numbers, which may by chance equal a compression magic.
+    binary : whether it is binary, not text. look : whether `look` decides from the lines how to read them, even if a
+    suffix names the format.
     """
 
     reader: str
@@ -88,16 +86,16 @@ FORMATS: tuple[str, ...] = tuple(READERS)
 """Names that `open_source(fmt=...)` takes."""
 
 _WEB, _GRAPH, _EDGES = "bvgraph", ".graph", ".e"
-# Of texts whose lines say what they are.
+# Suffixes of texts whose format is found from their lines.
 _TEXTS = frozenset((".txt", ".tsv", ".tab", ".el", ".wel", ".e", ".edges", ".edgelist", ".links", ".adj"))
-_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # in no text
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # never in a text
 _OF_WEB = (_GRAPH, ".offsets", ".ef", ".obl")
 _BY_SUFFIX = {suffix: name for name, entry in READERS.items() for suffix in entry.suffixes}
 _COMPRESSIONS = MappingProxyType({".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"})
 
 
 def compression_suffix(name: str) -> str | None:
-    """Compression that the last suffix of `name` stands for, or None."""
+    """The compression that the last suffix of `name` stands for, or None."""
     return _COMPRESSIONS.get(PurePath(name).suffix.lower())
 
 
@@ -108,14 +106,14 @@ def format_suffix(name: str) -> str:
 
 
 def format_of_file(name: str) -> str | None:
-    """Format that the suffix of a file called `name` stands for, or None."""
+    """The format that the suffix of the file name `name` stands for, or None."""
     return _BY_SUFFIX.get(format_suffix(name))
 
 
 def check_format(fmt: str) -> str:
-    """The format called `fmt`, which is a name in FORMATS or a suffix without its dot.
+    """The format for `fmt`, a name in FORMATS or a suffix without its dot.
 
-    Raises InputError that lists the known names.
+    Raises InputError, which lists the known names, for any other text.
     """
     name = _BY_SUFFIX.get("." + fmt.lower(), fmt.lower())
     if name not in READERS:
@@ -125,17 +123,17 @@ def check_format(fmt: str) -> str:
 
 def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None,
                 vertices: str | Path | Sequence[str | Path] | None = None, **options: Any) -> EdgeSource:
-    """The edges of one or several inputs.
+    """Open one or several inputs as one source of edges.
 
     Parameters
     ----------
-    inputs : files, globs (expanded here, sorted), folders (see folders.py) and "-" for standard input. All are parts of
-        one graph: same kind of ids, same declared n.
-    fmt : name in FORMATS, for all inputs; None: by content and suffix. vertices : files that list the vertices, see
-        vertex_lists.py. options : the other fields of Wishes.
+    inputs : files, globs (this function expands and sorts them), folders (see folders.py) and "-" for standard input.
+        All are parts of one graph: same kind of ids, same declared n.
+    fmt : name in FORMATS, for all inputs; None: found from content and suffix. vertices : files that list the
+        vertices, see vertex_lists.py. options : the other fields of Wishes.
 
-    Raises InputError for inputs that are missing, empty, unreadable, of no known format, or that
-    contradict each other. Headers are checked here, edges while they are read.
+    Raises InputError for inputs that are missing, empty, unreadable, in an unknown format, or that contradict each
+    other. This function checks headers; edges are checked while they are read.
     """
     from .array_files import arrays_of
     from .base import IDS, ChainedSource
@@ -182,7 +180,7 @@ def _reader(name: str, wishes: Wishes) -> FileSource:
 
 def _vertices(given: str | Path | Sequence[str | Path] | None, names: Sequence[str],
               wishes: Wishes) -> tuple[VertexList | None, bool | None]:
-    """The list of vertices beside the edges, and whether these have directions, where a file beside them says so."""
+    """(list of vertices or None, whether edges have directions or None), from `given` or a file beside the edges."""
     if given is None and PurePath(names[0]).suffix != _EDGES:
         return None, None
     from .vertex_lists import find_beside, find_vertices
@@ -195,14 +193,14 @@ def _vertices(given: str | Path | Sequence[str | Path] | None, names: Sequence[s
 
 
 def is_address_of_file(address: str) -> bool:
-    """Whether the name at its end is that of a file of edges, and not of a store."""
+    """Whether the address ends with the name of an edge file, not of a store."""
     name = PurePath(redacted(address)).name
     suffix = format_suffix(name)
     return suffix != ".zarr" and (compression_suffix(name) is not None or suffix in _TEXTS or suffix in _BY_SUFFIX)
 
 
 def _format_by_name(name: str) -> str | None:
-    """As format_of_file; of .graph, which METIS and WebGraph have in common, by properties of WebGraph beside it."""
+    """As format_of_file; but .graph, a suffix of METIS and WebGraph, is WebGraph's if its properties file is beside."""
     name = redacted(name)
     properties = PurePath(name).with_suffix(".properties")
     if PurePath(name).suffix in _OF_WEB and Path(properties).is_file():
@@ -221,15 +219,16 @@ def _is_headerless(named: str | None) -> bool:
 
 
 def _reader_class(named: str) -> type[FileSource]:
-    """The class of readers of this format."""
+    """The reader class of a format."""
     module, reader = READERS[named].reader.split(":")
     source_class: type[FileSource] = getattr(importlib.import_module("." + module, __package__), reader)
     return source_class
 
 
 def _found_format(source: Input, suffix: str | None, wishes: Wishes) -> tuple[str, Reading | None]:
-    """The format of an input that the user does not name: by its mark, else by its suffix, else by a look at its lines,
-    which is returned too."""
+    """(format, reading) of an input if the user names no format: from its mark, else its suffix, else its lines.
+
+    reading : the result of `look` at the lines, or None."""
     from .inputs import HEAD_BYTES, EmptyInputError
     from .look import reading_of
     from .marks import ZIP, find_mark
@@ -262,7 +261,7 @@ def _may_be_galois(head: bytes) -> bool:
 
 
 def _unknown_binary(source: Input, head: bytes) -> InputError:
-    """The error of binary data without a mark."""
+    """The error for binary data without a mark."""
     if source.path is not None and format_suffix(source.name) == _GRAPH:
         path = source.path.with_suffix("") if compression_suffix(source.name) else source.path
         beside = path.with_suffix(".properties").name

@@ -1,11 +1,11 @@
-"""How edges arrive: the interface between input formats, generators and the conversion.
+"""The interface between input formats, generators and the conversion: EdgeSource and its parts.
 
-A source yields batches of directed pairs in the *user's* ids, in any order, loops and duplicates
-included. It never holds more than about one batch in memory and says what its format declares.
+A source yields batches of directed pairs in the *user's* ids, in any order, with loops and duplicates. It keeps at most
+about one batch in memory, and reports the facts that its format declares.
 
-What a user says about how inputs are to be read; every reader takes from it what concerns its format.
+`Wishes` are the user's settings for reading inputs; each reader uses the fields that concern its format.
 
-Two sides of a bipartite graph that are numbered apart: the same id on both is two vertices.
+`TwoSides` reads bipartite graphs whose two sides have separate ids: the same id on both sides is two vertices.
 """
 
 from __future__ import annotations
@@ -24,33 +24,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SourceInfo:
-    """What the format declares before the first edge.
+    """The facts that the format declares before the first edge; some are complete only after a pass.
 
     n_vertices : number of vertices if the format declares it (Matrix Market, METIS, DIMACS, .egr,
-        .sg, .npz, generators); ids then lie in [first_id, first_id + n_vertices) and vertices
+        .sg, .npz, generators); ids are then in [first_id, first_id + n_vertices), and vertices
         without an edge exist. None: the vertices are the ids that occur (a loop counts).
-    first_id : 0 or 1, only meaningful with n_vertices.
+    first_id : 0 or 1, only used with n_vertices.
     n_entries : number of pairs that `batches` will yield, if known (progress, checks).
-    directed : True if a pair (a, b) may be meant as an arc a -> b only; False if the format is undirected or
+    directed : True if a pair (a, b) may mean only the arc a -> b; False if the format is undirected or
         lists both directions.
     id_kind : "int" (batches hold int64/uint64 arrays) or "string" (pyarrow string arrays).
     size_bytes : bytes to read (compressed size for compressed input), if known.
     format : name of the format, e.g. "matrix-market".
     both_directions : True if the format lists every edge in both directions.
-    dropped : what the input has beside the edges and is not taken in, such as weights: a name for it and how
-        many values of it there are. Known after a complete pass of `batches`; ask `info()` again then.
-    skipped : lines that are no edges, by what they are (comments, empty lines), where they are counted; known when
-        `dropped` is.
-    weights : kind of the weights that batches have (weights.KINDS), "" without; certain when `dropped` is.
-    weight_name : what the input calls them: a column, or an attribute; "" where they have no name.
-    declared : pairs of a vertex with itself, of batches that declare vertices; known when `dropped` is.
-    notes : what the user should know of how the input was read, one sentence each; known when `dropped` is.
-    labels : with n_vertices: what the user calls vertices 0 to n - 1, increasing, int64[n] or a pyarrow string array;
-        None: by their numbers.
-    reading : how a text or a table was read, in one sentence ("2 columns by blanks; no header"); "" where the format
-        says it. Certain when `dropped` is.
-    more_ids : the first and last of a range of integers that are all vertices, though some have no edge, as a line of
-        counts may say that proves right; known when `dropped` is. None without n_vertices: the ids that occur.
+    dropped : data beside the edges that is not read, such as weights: name -> number of values. Known after a
+        complete pass of `batches`; call `info()` again then.
+    skipped : lines that are no edges: kind (comments, empty lines) -> number, if counted; known with `dropped`.
+    weights : kind of the weights in batches (weights.KINDS), "" without; final with `dropped`.
+    weight_name : name of the weights in the input (a column or an attribute); "" without a name.
+    declared : number of pairs (v, v) in batches that declare vertices; known with `dropped`.
+    notes : notes to the user on how the input was read, one sentence each; known with `dropped`.
+    labels : with n_vertices: the user's ids of vertices 0 to n - 1, increasing, int64[n] or a pyarrow string array;
+        None: their numbers.
+    reading : how a text or a table was read, in one sentence ("2 columns by blanks; no header"); "" if the format
+        defines it. Final with `dropped`.
+    more_ids : first and last of a range of integers that are all vertices, even without an edge, from a line of counts
+        that the edges confirm; known with `dropped`. None without n_vertices: the vertices are the ids that occur.
     """
 
     n_vertices: int | None = None
@@ -74,9 +73,9 @@ class SourceInfo:
 
 @dataclass(frozen=True)
 class EdgeBatch:
-    """src, dst : numpy int64 or uint64 [k] in the user's ids (id_kind "int"), or pyarrow string
-    arrays of length k (id_kind "string"). weights : float64 [k], of a source that has weights. declares : whether these
-    are pairs of a vertex with itself that are no loops, but say that there is such a vertex."""
+    """src, dst : numpy int64 or uint64 [k] in the user's ids (id_kind "int"), or pyarrow string arrays of length k
+    (id_kind "string"). weights : float64 [k], or None without weights. declares : whether the pairs (v, v) of the batch
+    declare vertices and are no loops."""
 
     src: Any
     dst: Any
@@ -85,12 +84,12 @@ class EdgeBatch:
 
 
 def pairs_per_batch(batch_bytes: int) -> int:
-    """Pairs of int64 ids that take `batch_bytes`; at least one."""
+    """The number of pairs of int64 ids in `batch_bytes`; at least 1."""
     return max(1, batch_bytes // 16)
 
 
 class WithoutFile:
-    """What sources have in common that read no file: they can start over, and have no position."""
+    """The base of sources that read no file: they can start over, and have no position."""
 
     rewindable = True
 
@@ -101,11 +100,11 @@ class WithoutFile:
 
 @dataclass(frozen=True)
 class SortedRows:
-    """The neighbours of every vertex of an undirected graph, increasing, each once, as a store has them.
+    """The neighbours of each vertex of an undirected graph, increasing and without duplicates, as in a store.
 
-    starts : integers[n + 1], where the rows begin in `ids`, and their end. ids : integers[k], both directions of every
-    edge, and loops. loops : int64, the places of these. n_pairs, n_reverse : pairs that the source has for them, and
-    how many of those are the second direction of an edge.
+    starts : integers[n + 1], the offset of each row in `ids`, and the end. ids : integers[k], both directions of each
+    edge, and loops. loops : int64, positions of the loops in `ids`. n_pairs : number of pairs in the source.
+    n_reverse : number of these pairs that are the second direction of an edge.
     """
 
     starts: np.ndarray
@@ -117,25 +116,26 @@ class SortedRows:
 
 @runtime_checkable
 class EdgeSource(Protocol):
-    """A stream of edges. `info` may read the header; `batches` may be called again to start over
-    unless `rewindable` is False (standard input). One that may have SortedRows has rows() -> these, or None;
-    one that is generated has n_slots, slots_done and their slot_unit, which progress counts where edges cannot be."""
+    """A stream of edges. `info` may read the header; `batches` may be called again to start over unless `rewindable` is
+    False (standard input). A source with SortedRows has a method rows(), which returns them or None. A generator has
+    n_slots, slots_done and slot_unit, which progress counts if the number of edges is unknown."""
 
     name: str
     rewindable: bool
 
     def info(self) -> SourceInfo:
-        """Header facts; raises InputError for a missing, empty or foreign file."""
+        """The facts of the header. Raises InputError for a missing or empty file, or one of another format."""
         ...
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """Pairs in batches whose arrays take about `batch_bytes` together (never more than twice
-        that). Raises InputError at the first fault, with file, line or byte, text and remedy, and
-        after the last batch when counts do not match what the header declared."""
+        """Pairs in batches whose arrays have about `batch_bytes` together (never more than twice that).
+
+        Raises InputError at the first fault, with file, line or byte, text and remedy; and after the last batch if
+        counts differ from the header."""
         ...
 
     def position_bytes(self) -> int:
-        """Bytes of input consumed so far (for progress against info().size_bytes)."""
+        """The bytes of input read so far (for progress against info().size_bytes)."""
         ...
 
 
@@ -143,8 +143,9 @@ class EdgeSource(Protocol):
 def what_is_read(
     source: EdgeSource, info: SourceInfo, pairs: Callable[[], int]
 ) -> tuple[int | None, str, Callable[[], int]]:
-    """What progress of reading is counted in: all of it, None if that is unknown, the unit, and how much is done.
-    pairs : how many have been read."""
+    """(total or None if unknown, unit, function that returns the amount done) for the progress of reading.
+
+    pairs : returns the number of pairs read so far."""
     slots: Any = source
     if info.n_entries is not None:
         return info.n_entries, "edges", pairs
@@ -155,30 +156,30 @@ def what_is_read(
 
 @dataclass(frozen=True)
 class Wishes:
-    """How inputs are to be read.
+    """The user's settings for reading inputs.
 
     Parameters
     ----------
     format : str or None
-        Name in registry.FORMATS, for all inputs; None: by content and suffix.
+        Name in registry.FORMATS, for all inputs; None: found from content and suffix.
     ids : str
-        "int", "string", or "auto": as the first edge has them.
+        "int", "string", or "auto": the kind of the first edge.
     weights : WeightChoice or None
-        Weights to keep; None: none.
+        Weights to keep; None: no weights.
     directed : bool
-        Whether the directions of edges are to be kept.
+        Whether to keep the directions of edges.
     encoding : str
-        Of texts; "" for UTF-8, and UTF-16 with a byte order mark.
+        Encoding of texts; "" for UTF-8, and UTF-16 with a byte order mark.
     bipartite : bool
-        Whether sources and targets are two sides that are numbered apart.
+        Whether sources and targets are two sides with separate ids.
     columns : (str, str) or None
-        Names, or numbers from 1 on, of the columns of the two ends; None: as their names or places say.
+        Names, or numbers from 1 on, of the columns of the two ends; None: found from names or places.
     header : str
         One of HEADERS, for texts.
     memory_bytes : int or None
-        Peak memory of the process, for formats that take some beside batches; None: what the machine leaves.
+        Peak memory of the process, for formats that need memory beside batches; None: the machine's free memory.
     threads : int or None
-        That may decode, of formats that several can; None: as many as there are cores.
+        Number of decoding threads, for formats with parallel decoding; None: the number of cores.
     """
 
     format: str | None = None
@@ -194,15 +195,15 @@ class Wishes:
 
 
 def check_header(header: str) -> None:
-    """Raise InputError for what is none of HEADERS."""
+    """Raise InputError unless `header` is one of HEADERS."""
     if header not in HEADERS:
         raise InputError("unknown kind of header", text=header, remedy="choose one of " + ", ".join(HEADERS))
 
 
 def two_columns(given: Any) -> tuple[str, str] | None:
-    """The columns of the two ends that a user names, as "u,v" or as two names or numbers from 1 on; None for None.
+    """The user's columns of the two ends, given as "u,v" or as two names or numbers from 1 on; None for None.
 
-    Raises InputError for anything else.
+    Raises InputError for any other value.
     """
     if given is None:
         return None
@@ -217,14 +218,14 @@ SAID = "two sides numbered apart: ids are those of the file behind l and r, for 
 
 
 def matrix_note(rows: int, columns: int) -> str:
-    """How the vertices of a matrix of two sides are called."""
+    """The note on the ids of a bipartite matrix's vertices."""
     return f"rows are vertices 0 to {rows - 1:,}, columns {rows:,} to {rows + columns - 1:,}"
 
 
 def two_sides(batch: EdgeBatch) -> EdgeBatch:
-    """The pairs with ids that say of which side they are. Vertices that a batch declares are those of the left."""
+    """The pairs with the side ("l" or "r") in front of each id. Vertices that a batch declares are on the left."""
     import pyarrow as pa
-    import pyarrow.compute as pc  # which takes long to load
+    import pyarrow.compute as pc  # slow to load
 
     src, dst = (pc.binary_join_element_wise(pa.scalar(side), pa.array(ids).cast(pa.string()), "")
                 for side, ids in (("l", batch.src), ("l" if batch.declares else "r", batch.dst)))
@@ -232,8 +233,10 @@ def two_sides(batch: EdgeBatch) -> EdgeBatch:
 
 
 class TwoSides:
-    """A source of edges whose sources are one side, and targets the other one. source : of edges, whose fields it has
-    else; those of EdgeSource are its own, since from Python 3.12 on isinstance looks for no others."""
+    """An EdgeSource for bipartite edges: sources are one side, targets the other.
+
+    source : the wrapped EdgeSource; other attributes are taken from it. The members of EdgeSource are defined in this
+    class, because isinstance ignores `__getattr__` from Python 3.12 on."""
 
     more_ids = None
 
@@ -246,23 +249,23 @@ class TwoSides:
 
     @property
     def said(self) -> str:
-        """How the input was read, in one sentence."""
+        """The description of how the input was read, one sentence."""
         return "; ".join(filter(None, (getattr(self._source, "said", ""), SAID)))
 
     def info(self) -> SourceInfo:
-        """As of the source."""
+        """The facts of the wrapped source, with string ids."""
         return replace(self._source.info(), id_kind="string", more_ids=None, reading=self.said)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """As of the source."""
+        """The batches of the wrapped source, with sides."""
         yield from map(two_sides, self._source.batches(batch_bytes))
 
     def position_bytes(self) -> int:
-        """As of the source."""
+        """The position of the wrapped source."""
         return int(self._source.position_bytes())
 
 
 def with_two_sides(source: Any) -> EdgeSource:
-    """A source of edges as one of two sides."""
+    """A source of edges, read as bipartite."""
     found: EdgeSource = TwoSides(source)
     return found

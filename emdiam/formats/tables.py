@@ -1,4 +1,4 @@
-"""What the readers of tables share: which two columns are the edge, and their ids in batches."""
+"""The shared part of the readers of tables: which two columns are the ends of edges, and batches of their ids."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ PAIRS = (("src", "dst"), ("source", "target"), ("from", "to"), ("id_1", "id_2"),
          ("orig", "dest"))
 """Names of the two ends that are recognised, in lower case; the first of them that are there."""
 
-# Names that are taken for the ends where a line is known to be a header, and might be vertices elsewhere.
+# Names of the two ends if a line is known to be a header; in other lines they may be vertices.
 _WEAK_PAIRS = (("u", "v"), ("i", "j"), ("o", "d"), ("a", "b"), ("row", "col"), ("head", "tail"), ("left", "right"),
                ("subject", "object"))
 
-# Words by which two names that else are equal call the ends: from_stop_id and to_stop_id, protein1 and protein2.
+# Words for the ends in two names that are otherwise equal: from_stop_id and to_stop_id, protein1 and protein2.
 _WORDS = (("src", "dst"), ("src", "dest"), ("source", "target"), ("source", "destination"), ("source", "dest"),
           ("from", "to"), ("start", "end"), ("origin", "destination"), ("orig", "dest"), ("1", "2"), ("0", "1"),
           ("a", "b"), ("u", "v"), ("i", "j"), ("head", "tail"), ("left", "right"), ("first", "second"),
           ("sender", "receiver"), ("parent", "child"), ("citing", "cited"), ("follower", "followee"),
           ("follower", "followed"), ("caller", "callee"), ("subject", "object"))
 _SECONDS = {first: [other for one, other in _WORDS if one == first] for first, _ in _WORDS}
-# Letters of a name that are looked at: a header may be a line of any length.
+# Number of letters of a name that are compared, because a header may be a line of any length.
 _LONGEST_NAME = 200
-# Words of columns of which there are two as well, and which are no ends.
+# Words in names of columns that often come in pairs but are no ends.
 _NO_ENDS = TIMES_AND_PLACES | frozenset(
     "coord coordinate pos position weight score value length distance feature attr attribute".split())
 _WORD = re.compile(r"[a-z]+|[0-9]+|[^a-z0-9]+")
-# Of Neo4j, with the space of the ids.
+# A column name of Neo4j with the space of its ids.
 _SPACE = re.compile(r"(:(?:start|end)_id)\(([^()]*)\)$")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NUMBERS = re.compile(r"(?:(?:edge|link|row|line|record|rel|relationship)[ _.-]*)?(?:id|idx|index|no|nr|num|number|key)"
                       r"|index|unnamed: \d+|:id|~id|")
 _TYPES = re.compile(r"[:~]?(?:(?:edge|link|relation|rel)[ _.-]*)?(?:type|kind|label|relation|predicate|role)")
-# Columns of a table of vertices.
+# Names of columns of a table of vertices.
 _OF_VERTICES = re.compile(r"(?:node[ _.-]*|vertex[ _.-]*)?(?:label|name|title|kind|age|gender|degree|x|y|lat|lon|lng|"
                           r"latitude|longitude|community|cluster)")
 _OF_IDS = re.compile(r"[A-Za-z]_?(?:id|ID|Id)$")
@@ -54,8 +54,8 @@ _FEWEST_COUNTED = 3
 
 
 def dropped_columns(names: Sequence[str], ids: tuple[int, int], weight: int | None = None) -> list[str]:
-    """What the columns that are no ids, and not the weight, are called when it is said that they are dropped; many are
-    one."""
+    """Names, for the counts of dropped data, of the columns that are neither ids nor the weight; more than 8 become one
+    name."""
     others = [i for i in range(len(names)) if i not in ids and i != weight]
     if len(others) > _MAX_NAMES:
         return [f"{len(others)} further columns"]
@@ -63,9 +63,10 @@ def dropped_columns(names: Sequence[str], ids: tuple[int, int], weight: int | No
 
 
 def named_pair(names: Sequence[str]) -> tuple[int, int] | None:
-    """Places of the columns whose names say that they are the ends, or None: those of PAIRS, whatever their case; a
-    weaker pair such as u and v; two of one name, where no other occurs twice; else the only two that are equal but
-    for words such as from and to, or 1 and 2."""
+    """The places of the two columns whose names say that they are the ends, or None.
+
+    These are, in this order: a pair of PAIRS, ignoring case; a weaker pair such as u and v; the only name that occurs
+    twice; the only two names that are equal except for words such as from and to, or 1 and 2."""
     found = certain_pair(names) or _pair_among(names, _WEAK_PAIRS)
     if found is not None:
         return found
@@ -80,18 +81,18 @@ def named_pair(names: Sequence[str]) -> tuple[int, int] | None:
 
 
 def certain_pair(names: Sequence[str]) -> tuple[int, int] | None:
-    """Places of the first pair of PAIRS among the names, whatever their case, or None."""
+    """The places of the first pair of PAIRS among the names, ignoring case, or None."""
     return _pair_among(names, PAIRS)
 
 
 def id_spaces(names: Sequence[str]) -> list[str]:
-    """The spaces that these ends of edges have their ids from, as Neo4j writes them."""
+    """The id spaces in these column names of edge ends, as Neo4j writes them."""
     found = (_SPACE.search(name[:_LONGEST_NAME].strip().lower()) for name in names)
     return [match[2] for match in found if match]
 
 
 def weak_pair(names: Sequence[str]) -> tuple[int, int] | None:
-    """The same of pairs that may as well be vertices, such as u and v; but for a and b, which begin many lists."""
+    """The same for pairs that may also be vertices, such as u and v; except a and b, the first line of many lists."""
     return _pair_among(names, [pair for pair in _WEAK_PAIRS if pair != ("a", "b")])
 
 
@@ -104,7 +105,7 @@ def _pair_among(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> tuple
 
 
 def alike_pairs(names: Sequence[str]) -> list[tuple[int, int]]:
-    """Places of all pairs of names that differ in one word, by which they call the two ends."""
+    """The places of all pairs of names that differ only in one word for the two ends."""
     words = [tuple(_WORD.findall(_HUMP.sub("_", name[:_LONGEST_NAME].strip()).lower())) for name in names]
     places: dict[tuple[str, ...], list[int]] = {}
     for place, one in enumerate(words):
@@ -117,8 +118,8 @@ def alike_pairs(names: Sequence[str]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A column that may be an end. name : as its header has it. kind : "int", "string", or "" for what can be no id.
-    values : of the first rows, by which a column of numbers of edges is known."""
+    """A column that may be an end. name : its name in the header. kind : "int", "string", or "" if its values cannot be
+    ids. values : values of the first rows, to recognise a column that numbers the edges."""
 
     name: str
     kind: str
@@ -126,20 +127,20 @@ class TableColumn:
 
 
 def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, path: str) -> tuple[int, int]:
-    """Places of the two columns that are the ends of the edges.
+    """The places of the two columns that are the ends of the edges.
 
     Parameters
     ----------
-    columns : all of the table, in order.
-    wanted : names, or numbers from 1 on, of the two that the user wants; None: those whose names say so, else the only
-        two of one kind, else the first two.
-    path : of the table, for errors.
+    columns : all columns of the table, in order.
+    wanted : names, or numbers from 1 on, of the two columns that the user wants; None: found from their names, else
+        from their kinds, see _by_kind.
+    path : name of the table, for errors.
 
     Raises
     ------
     InputError
-        For a wanted column that is not there, and where none is wanted and the names do not tell: a column before
-        the ends numbers the edges, or says of what type they are, or there are no two of one kind.
+        For an unknown wanted column. Also if no column is wanted, the names do not decide, and a column numbers the
+        edges or has their type, or the kinds of the columns do not decide.
     """
     names = [column.name for column in columns]
     if wanted is not None:
@@ -161,7 +162,7 @@ def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, pa
 
 
 def refuse_two_sides(names: Sequence[str], path: str) -> None:
-    """Raise InputError where two names of ends are of ids of two kinds, such as user_id and item_id."""
+    """Raise InputError if the names of the ends stand for two kinds of vertices, such as user_id and item_id."""
     ids = all(_OF_IDS.search(name.strip()) for name in names)
     if named_pair(names) is None and ids and len({name.strip().lower() for name in names}) > 1:
         pair = ",".join(name.strip() for name in names)
@@ -170,7 +171,7 @@ def refuse_two_sides(names: Sequence[str], path: str) -> None:
 
 
 def _are_vertices(columns: Sequence[TableColumn]) -> bool:
-    """Whether two columns may be vertices and something of them: an id and a name, or integers and texts."""
+    """Whether two columns may be a table of vertices with an attribute: an id and a name, or integers and texts."""
     names = [column.name.strip().lower() for column in columns]
     if _NUMBERS.fullmatch(names[0]) and names[0] and _OF_VERTICES.fullmatch(names[1]):
         return True
@@ -179,8 +180,8 @@ def _are_vertices(columns: Sequence[TableColumn]) -> bool:
 
 
 def are_of_two_kinds(values: Sequence[Sequence[Any]]) -> bool:
-    """Whether one of two columns has numbers alone, and most of the other are none: a few may be faults. One line is
-    no column."""
+    """Whether one of two columns has only numbers, and most values of the other are no numbers (a few may be faults).
+    False for a single row."""
     if len(values[0]) < 2:
         return False
     numbers = [sum(_NUMBER.fullmatch(str(value)) is not None for value in column) for column in values]
@@ -196,8 +197,8 @@ def _unclear(columns: Sequence[TableColumn], doubtful: Sequence[int], path: str)
 
 
 def _by_kind(kinds: Sequence[str], doubtful: Sequence[int]) -> tuple[int, int] | None:
-    """The first two columns if they are of one kind and may be ends; else the only two integers, else the only two
-    texts, where no column is doubtful."""
+    """The first two columns if they are of one kind and not doubtful; else, if no column is doubtful, the only two
+    columns of integers, or without integers the only two of texts; else None."""
     if len(kinds) > 1 and kinds[0] and kinds[0] == kinds[1] and not any(i < 2 for i in doubtful):
         return 0, 1
     if doubtful:
@@ -210,20 +211,20 @@ def _by_kind(kinds: Sequence[str], doubtful: Sequence[int]) -> tuple[int, int] |
 
 
 def refuse_doubtful(columns: Sequence[TableColumn], ends: tuple[int, int], path: str) -> None:
-    """Raise InputError where one of the ends, which no name says, numbers the edges or says of what type they are."""
+    """Raise InputError if one of the ends, not known from a name, numbers the edges or has their type."""
     doubtful = [i for i, column in enumerate(columns) if _is_no_end(column)]
     if _are_vertices(columns) if len(columns) == 2 else not set(doubtful).isdisjoint(ends):
         raise _unclear(columns, doubtful, path)
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names of columns for a sentence; a column without one by its number."""
+    """The names of columns for a sentence; a column without a name is called by its number."""
     shown = [name.strip() or f"column {i + 1}" for i, name in enumerate(names[:_MAX_NAMES])]
     return ", ".join(shown) + (f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else "")
 
 
 def _place_of(wanted: str, names: Sequence[str], path: str) -> int:
-    """Place of the column with this name, whatever its case, or this number from 1 on. Raises InputError."""
+    """The place of the column with this name, ignoring case, or this number from 1 on. Raises InputError."""
     plain = [name.strip() for name in names]
     for there, name in ((plain, wanted), ([name.lower() for name in plain], wanted.lower())):
         if name in there:
@@ -235,7 +236,7 @@ def _place_of(wanted: str, names: Sequence[str], path: str) -> int:
 
 
 def _two_of_one_name(wanted: tuple[str, str], names: Sequence[str], first: int, path: str) -> tuple[int, int]:
-    """Places of the two columns of one name that is wanted twice. Raises InputError where there are no two."""
+    """The places of the two columns with one name, if it is wanted twice. Raises InputError unless there are two."""
     lower = [name.strip().lower() for name in names]
     if wanted[0].lower() == wanted[1].lower() == lower[first] and lower.count(lower[first]) == 2:
         return first, lower.index(lower[first], first + 1)
@@ -243,7 +244,7 @@ def _two_of_one_name(wanted: tuple[str, str], names: Sequence[str], first: int, 
 
 
 def _is_no_end(column: TableColumn) -> bool:
-    """Whether a column numbers the edges, or says of what type, length or time they are, by its name or its values."""
+    """Whether a column, by its name or values, has the numbers, types, lengths or times of edges."""
     name = column.name.strip().lower()
     if not name or _NUMBERS.fullmatch(name) or _TYPES.fullmatch(name) or not _NO_ENDS.isdisjoint(_WORD.findall(name)):
         return True
@@ -251,7 +252,7 @@ def _is_no_end(column: TableColumn) -> bool:
 
 
 def is_count(values: Sequence[Any]) -> bool:
-    """Whether the values go up by one from 0 or 1 on, and there are three or more."""
+    """Whether there are at least three values and they increase by one from 0 or 1 on."""
     if len(values) < _FEWEST_COUNTED or str(values[0]) not in ("0", "1"):
         return False
     first = int(values[0])
@@ -259,8 +260,8 @@ def is_count(values: Sequence[Any]) -> bool:
 
 
 def example_columns(columns: Sequence[TableColumn], doubtful: Sequence[int] = ()) -> str:
-    """Two columns that may be meant, as --columns takes them: those whose names are alike, else those of one kind that
-    share most values. doubtful : places of columns that are no ends."""
+    """Two columns that may be the ends, in the form of --columns: two with similar names, else two of one kind; of
+    several pairs the one with the most common values. doubtful : places of columns that are no ends."""
     fit = [i for i, column in enumerate(columns) if i not in doubtful and column.kind]
     fit += [] if len(fit) > 1 else [i for i in range(len(columns)) if i not in fit]
     pairs = alike_pairs([column.name for column in columns]) or [
@@ -272,8 +273,8 @@ def example_columns(columns: Sequence[TableColumn], doubtful: Sequence[int] = ()
 
 
 def in_slices(src: Any, dst: Any, batch_bytes: int, weights: Any = None) -> Iterator[EdgeBatch]:
-    """Two int64 or string arrays of one length, and their weights, as batches of about `batch_bytes` (by the mean size
-    of the ids)."""
+    """Batches of about `batch_bytes` (by the mean size of ids) from two int64 or string arrays of one length, and their
+    weights."""
     pieces = max(1, -(-(src.nbytes + dst.nbytes) // batch_bytes))
     step = max(1, -(-len(src) // pieces))
     for start in range(0, len(src), step):

@@ -1,8 +1,8 @@
-"""What the readers of texts share that have no mark of their own: a look at the first lines says how they are read.
+"""The base of readers of texts without a format mark: `look` decides from the first lines how to read them.
 
-A first line of counts: what its numbers say is proved, or not, by the edges behind it.
+A first line of counts is accepted only if the edges after it confirm its numbers.
 
-`n m` above edges looks like an edge itself. So the first pair is held back while all ids behind it could be those of n
+`n m` above edges looks like an edge itself. So the first pair is kept back while all later ids could be those of n
 vertices; at the first larger id it is an edge, and at the end of the input its second number decides.
 """
 
@@ -27,14 +27,14 @@ _MISSING = pa.array(MISSING)
 
 
 class TextSource(FileSource):
-    """A FileSource whose reading a look has found. counts : those of the first line, where the edges proved them; known
-    after a complete pass."""
+    """A FileSource whose Reading comes from `look`. counts : the counts in the first line, if the edges confirm them;
+    known after a complete pass."""
 
     takes_strings = takes_columns = takes_ends = takes_headers = True
     counts: HeaderCounts | None = None
 
     def look(self) -> Reading:
-        """How the text is read, found once. Raises InputError."""
+        """The Reading of the text, found once. Raises InputError."""
         if self.reading is None:
             self.reading = reading_of(self.input, self.wishes)
         return self.reading
@@ -46,7 +46,7 @@ class TextSource(FileSource):
 
     @property
     def said(self) -> str:
-        """The reading in one sentence, and what became of counts in the first line."""
+        """The reading in one sentence, with the outcome for counts in the first line."""
         reading = self.look()
         if self.counts is not None:
             first, last = self.counts.ids
@@ -57,8 +57,8 @@ class TextSource(FileSource):
         return reading.why
 
     def _checked(self, batches: Iterator[EdgeBatch]) -> Iterator[EdgeBatch]:
-        """The pairs of integers as `_counted` has them; those of names, none of which may be a header or a word for a
-        missing id."""
+        """Pairs of integers, passed through `_counted`; or pairs of names, checked for a repeated header and for words
+        for a missing id. Raises InputError."""
         reading = self.look()
         if reading.id_kind == "int":
             yield from self._counted(batches, reading)
@@ -76,7 +76,7 @@ class TextSource(FileSource):
             yield batch
 
     def _counted(self, batches: Iterator[EdgeBatch], reading: Reading) -> Iterator[EdgeBatch]:
-        """The pairs without counts in the first line, which are kept if the edges prove them."""
+        """The pairs without counts in the first line. Sets `counts` if the edges confirm them."""
         if reading.header == HELD:
             held = HeldPair(self.error, alone=len(reading.record) == 2)
             yield from held.passing(batches)
@@ -90,18 +90,18 @@ class TextSource(FileSource):
 
 
 _NATURAL_STEP = 1
-# Lines of which as many as the first says may well be chance.
+# Up to this number of lines, a match with the first line's count may be chance.
 _FEW = 2
-# Of more vertices than these it is not watched whether all are met: nothing agrees by chance there.
+# Above this number of vertices, ids are not checked for completeness: a match by chance is then unlikely.
 _MOST_WATCHED = 1 << 16
 
 
 class HeaderCounts:
-    """The counts in a first line: vertices, and edges if they are there.
+    """The counts in a first line: vertices, and optionally edges; compared with the pairs after it.
 
-    n, m : the numbers. pairs : how many were watched of those behind the line, with ids that are integers. meets_m :
-    whether m is an id among them. has_loop, has_itself : whether a loop is among them, and the pair of n and m.
-    meets_all : whether every id from 1 to n is met, or there are too many to know.
+    n, m : the numbers; m None without it. pairs : number of pairs watched so far; their ids are integers. meets_m :
+    whether m is an id in them. has_loop : whether one is a loop. has_itself : whether the pair of n and m is one.
+    meets_all : whether each id from 1 to n occurs, or n is too large to check.
     """
 
     def __init__(self, n: int, m: int | None) -> None:
@@ -112,7 +112,7 @@ class HeaderCounts:
         self._least, self._largest = n + 1, -1
 
     def watch(self, src: Any, dst: Any) -> None:
-        """These pairs follow."""
+        """Record these pairs, which follow the line."""
         if len(src):
             self._least = min(self._least, int(src.min()), int(dst.min()))
             self._largest = max(self._largest, int(src.max()), int(dst.max()))
@@ -127,43 +127,43 @@ class HeaderCounts:
 
     @property
     def largest(self) -> int:
-        """The largest id behind the line."""
+        """The largest id after the line."""
         return self._largest
 
     @property
     def fit(self) -> bool:
-        """Whether all ids could be those of n vertices, from 0 or from 1 on."""
+        """Whether all ids can be those of n vertices, from 0 or from 1 on."""
         return self._largest < self.n or (self._largest == self.n and self._least > 0)
 
     @property
     def agree(self) -> bool:
-        """Whether all ids fit, and as many pairs follow as are said."""
+        """Whether all ids fit, and the number of pairs equals m; without m: differs from n."""
         return bool(self.pairs) and self.fit and (self.m == self.pairs if self.m is not None else self.n != self.pairs)
 
     @property
     def ids(self) -> tuple[int, int]:
-        """The first and last id of n vertices: from 0 on where 0 occurs and n does not, else from 1 on."""
+        """The first and last id of n vertices: from 0 on if 0 occurs, else from 1 on."""
         first = int(self._least > 0)
         return first, self.n - 1 + first
 
     @property
     def sentence(self) -> str:
-        """What the counts say, once they agree."""
+        """The meaning of the counts in words, once they agree."""
         first, last = self.ids
         edges = "" if self.m is None else f" and {self.m:,} edges, as follow"
         return f"the first line says {self.n:,} vertices{edges}: {first} to {last}"
 
 
 def with_counts(counts: HeaderCounts, batches: Iterator[EdgeBatch]) -> Iterator[EdgeBatch]:
-    """The batches, which `counts` watches."""
+    """The batches unchanged; `counts` watches each one."""
     for batch in batches:
         counts.watch(batch.src, batch.dst)
         yield batch
 
 
 class HeldPair:
-    """The first pair of an input, which may be counts. error : makes an InputError of the input. alone : whether there
-    is nothing else in its line."""
+    """The first pair of an input, which may be counts. error : creates an InputError for the input. alone : whether its
+    line has no other field."""
 
     def __init__(self, error: Callable[..., InputError], alone: bool) -> None:
         self._error, self._alone = error, alone
@@ -171,9 +171,9 @@ class HeldPair:
         """The counts that the first pair has turned out to be, after a complete pass; None: it is an edge."""
 
     def passing(self, batches: Iterator[EdgeBatch]) -> Iterator[EdgeBatch]:
-        """All pairs but counts. A pair that turns out to be an edge comes late, which no graph depends on.
+        """All pairs except counts. If the first pair is an edge it comes late; the order of edges does not matter.
 
-        Raises InputError at the end where the first pair may be either.
+        Raises InputError at the end if the first pair may be either.
         """
         first = next(batches, None)
         if first is None:
@@ -207,9 +207,10 @@ class HeldPair:
             yield pair
 
     def _is_certain(self, counts: HeaderCounts) -> bool:
-        """Whether counts that agree are no edge, or the graph is the same with it. A few lines may agree by chance, and
-        so may an edge between two ids of others, where the counts would add vertices; a graph with loops has seldom
-        counts above it."""
+        """Whether counts that agree are certainly no edge, or the edge would not change the graph.
+
+        A few lines may agree by chance. So may an edge between ids of other edges, if the counts would add vertices. A
+        graph with loops seldom has counts above it."""
         if counts.has_itself and counts.meets_all:
             return True
         chance = counts.largest == counts.n and counts.meets_m and not counts.meets_all
@@ -217,8 +218,8 @@ class HeldPair:
 
     @staticmethod
     def _is_doubtful(counts: HeaderCounts) -> bool:
-        """Whether the pair would be an odd edge: all ids fit n vertices, and it would add ids beyond all others, with
-        a gap; or twice as many pairs follow as it would say, or half as many."""
+        """Whether the pair would be an unusual edge: all ids fit n vertices, and the pair would add ids above all
+        others, with a gap; or the number of pairs is twice or half of m."""
         n, m, largest = counts.n, int(counts.m or 0), counts.largest
         if not counts.fit or not counts.pairs:
             return False
@@ -235,8 +236,9 @@ def _part(batch: EdgeBatch, here: slice) -> EdgeBatch:
 
 
 def declared(counts: Sequence[int]) -> HeaderCounts:
-    """What a line of counts says: n, n and m, or rows, columns and entries of a matrix. Where rows and columns differ,
-    or there is no number at all, nothing can prove it."""
+    """The HeaderCounts of a line of counts: n; n and m; or rows, columns and entries of a matrix.
+
+    If rows and columns differ, or there is no number, the edges cannot confirm it (n is -1)."""
     if not counts or (len(counts) > 2 and counts[0] != counts[1]):
         return HeaderCounts(-1, None)
     return HeaderCounts(int(counts[0]), int(counts[-1]) if len(counts) > 1 else None)

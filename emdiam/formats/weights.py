@@ -1,9 +1,9 @@
-"""Weights of edges as inputs have them: which column, of what kind, and whether they can be weights at all.
+"""Weights of edges in inputs: their column, their kind, and the check that they are valid.
 
-A source hands weights on as float64, in which nearly all that are allowed are exact: whole numbers from 0 to 2^32 - 1
-(from -2^31, where negative ones are allowed), and finite floats; float32 by its decimals, of which 0.1 is 0.1 again.
-Where texts have more digits, weights are whole numbers of 10^-k (digits.py). Their kind says what they become in a
-store where they are no decimals.
+A source passes weights as float64, which represents nearly all valid weights exactly: whole numbers from 0 to 2^32 - 1
+(from -2^31 if negative ones are allowed), and finite floats. float32 values are converted through their decimals, so
+that 0.1 stays 0.1. If texts have more digits, weights are whole multiples of 10^-k (digits.py). Otherwise the kind of
+the weights decides their dtype in the store.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAMES = ("weight", "weights", "w", "length", "distance", "dist", "cost", "value"
 """Names of columns that are taken for weights where none is named, in lower case."""
 TIMES_AND_PLACES = frozenset("date time timestamp datetime year month day hour lat lon lng latitude longitude".split())
 """Words in names of columns that are neither ends of edges nor weights."""
-# Words in names of columns that are numbers but no lengths.
+# Words in names of numeric columns that are no lengths.
 _NO_LENGTHS = TIMES_AND_PLACES | frozenset(
     "epoch unixtime id idx index key no nr type kind label category class".split())
 _WORD = re.compile(r"[a-z]+")
@@ -55,13 +55,14 @@ class WeightChoice:
 
 
 def weight_choice(given: bool | str, negative: bool = False) -> WeightChoice | None:
-    """The choice of someone who gives True, or a column; None for False."""
+    """The WeightChoice for True or the name of a column; None for False."""
     return None if given is False else WeightChoice("" if given is True else given, negative)
 
 
 def named_weights(weight: str | None, weighted: bool | str, negative: bool = False) -> WeightChoice | None:
-    """The choice of someone who names the weights, by either keyword, or asks for the usual ones (True); None for
-    someone who does neither. Raises InputError for two names, and for one that is none."""
+    """The WeightChoice for a name in either keyword, or for the usual weights (`weighted` True); None without either.
+
+    Raises InputError for two different names, and for an invalid one."""
     names = {name for name in (weight, weighted) if isinstance(name, str)}
     if len(names) > 1 or "" in names or not (weight is None or names) or not isinstance(weighted, bool | str):
         given = ", ".join(repr(one) for one in (weight, weighted) if one not in (None, False))
@@ -74,20 +75,21 @@ Refusal = Callable[..., InputError]
 
 
 def kind_of(dtype: np.dtype[Any]) -> str | None:
-    """Kind of the weights in an array of this dtype; None where these are none."""
+    """The kind of weights in an array of this dtype; None if they cannot be weights."""
     if dtype.kind in "iu":
         return WHOLE
     return {2: FLOAT32, 4: FLOAT32, 8: FLOAT64}.get(dtype.itemsize) if dtype.kind == "f" else None
 
 
 def common_kind(kinds: Iterable[str]) -> str:
-    """What weights of these kinds are together: whole numbers among floats are float64. "" without any."""
+    """The common kind of weights of these kinds: float64 if they differ; "" without any."""
     found = set(kinds) - {""}
     return next(iter(found), "") if len(found) < 2 else FLOAT64
 
 
 def checked_weights(values: npt.NDArray[Any], choice: WeightChoice, refusal: Refusal) -> npt.NDArray[np.float64]:
-    """The weights, of a dtype with a kind, as float64[k]. Raises what `refusal` makes of the first that is none."""
+    """The weights as float64[k]. values : of a dtype with a kind, see kind_of. Raises the error from `refusal` for the
+    first invalid weight."""
     if values.dtype.kind == "f":
         _refuse(~np.isfinite(values), values, refusal, NOT_FINITE, NO_INFINITE)
     if not choice.negative and values.dtype.kind != "u":
@@ -112,8 +114,8 @@ def _refuse(wrong: npt.NDArray[np.bool_], values: npt.NDArray[Any], refusal: Ref
 
 
 def name_a_column(candidates: Sequence[str], column: str, places: Sequence[int]) -> str:
-    """The remedy where `column` names none of the candidates, or "" not the only one: the closest name, or its number.
-    candidates : names of the columns beside the ids. places : their numbers from 0."""
+    """The remedy if `column` names no candidate, or is "" and there are several: suggests the closest name, or its
+    number. candidates : names of the columns beside the ids. places : their numbers from 0."""
     if not candidates:
         return "leave out --weights"
     close = closest(column, candidates) or candidates[0]
@@ -122,9 +124,10 @@ def name_a_column(candidates: Sequence[str], column: str, places: Sequence[int])
 
 
 def weight_column(names: Sequence[str], candidates: Sequence[int], column: str) -> int | None:
-    """Place among `names` of the column that is called `column` or has this number; "" : of the only one with a name
-    in NAMES, else the only one there is, unless its name is that of a time, a number of the edge or the like.
-    candidates : places that it may have. None where there is none, or several."""
+    """The place in `names` of the column of weights; None if there is no such column, or several.
+
+    column : its name or number; "": the only column with a name in NAMES, else the only candidate, unless its name is
+    that of a time, an id of the edge or the like. candidates : possible places."""
     lower = [name.strip().lower() for name in names]
     if not column:
         places = [i for i in candidates if lower[i] in NAMES] or list(candidates)
