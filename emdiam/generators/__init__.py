@@ -1,4 +1,4 @@
-"""Seeded graph generators: sources of edges with known facts, and `generate` into a store.
+"""Seeded graph generators: sources of edges with known facts, and `generate`, which writes a store.
 
 `CLASSES` describes every class and its parameters without importing numba.
 """

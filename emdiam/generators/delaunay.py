@@ -1,9 +1,10 @@
 """Delaunay triangulation of n uniform points in the unit square, by Qhull; a slot is a triangle.
 
-The points are hashed from the seed and numbered along a Hilbert curve, so natural ids are local. An edge is listed by
-the later of its two triangles, so each is listed once. The whole triangulation is made in RAM: this is the one class
-whose memory is large, about `BYTES_PER_VERTEX` bytes per vertex at its peak (measured; Qhull's facets) and 64 while
-edges are listed; a budget below that is refused. Delaunay 1934; Barber, Dobkin, Huhdanpaa 1996. Diameter: no formula.
+The points are hashed from the seed and numbered along a Hilbert curve, so natural ids are local. The later of the two
+triangles of an edge lists it, so each edge is listed once. The whole triangulation is made in RAM. This is the only
+class that needs much memory: about `BYTES_PER_VERTEX` bytes per vertex at its peak (measured; Qhull's facets) and 64
+while edges are listed; a smaller budget is refused. Delaunay 1934; Barber, Dobkin, Huhdanpaa 1996. Diameter: no
+formula.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def _random_points(key, points, positions):
 
 @kernel
 def _triangle_edges(corners, beyond, first, stop, src, dst):
-    """Edges of the triangles [first, stop) that no earlier triangle has; how many.
+    """Write the edges of the triangles [first, stop) that no earlier triangle has; return their number.
 
     corners int32[t, 3]; beyond[t, k] is the triangle across the side opposite corner k, or -1.
     """
@@ -81,7 +82,7 @@ def _triangle_edges(corners, beyond, first, stop, src, dst):
 
 
 def _qhull() -> Any:
-    """scipy's class of triangulations. Raises InputError where scipy is not installed: nothing else here needs it."""
+    """scipy's class of triangulations. Raises InputError if scipy is not installed; no other generator needs it."""
     try:
         from scipy.spatial import Delaunay as Triangulation
     except ImportError:
@@ -91,7 +92,7 @@ def _qhull() -> Any:
 
 
 def delaunay(request: Request) -> Delaunay:
-    """The triangulation of `vertices` >= 3 random points. Raises InputError at once where scipy is not installed."""
+    """The triangulation of `vertices` >= 3 random points. Raises InputError at once if scipy is not installed."""
     _qhull()
     n = required_vertices(request, 3)
     if n > MAX_VERTICES:

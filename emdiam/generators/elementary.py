@@ -31,7 +31,7 @@ def _clique_edges(n, row, column, src, dst):
 
 @kernel
 def _steps(n, stride, first, src, dst):
-    """Edges (stride i, i + 1 modulo n) from i = first on."""
+    """Write the edges (stride i, i + 1 modulo n) for i = first, first + 1, ..."""
     for i in range(len(src)):
         src[i], dst[i] = stride * (first + i), first + i + 1
     if first + len(src) == n:

@@ -1,15 +1,14 @@
-"""Random geometric graph: n uniform points in the unit square, joined when at most `radius` apart.
+"""Random geometric graph: n uniform points in the unit square, joined if at most `radius` apart.
 
-The square is cut into 4^k cells, none narrower than the radius, numbered along a Hilbert curve;
-the vertices of a cell have consecutive ids, so natural ids are local. How many points fall into
-each cell is drawn by hashing every point to a cell (exactly the multinomial law of n independent
-uniform points); the place of a point within its cell is a hash of its id. Nothing but the cells'
-first ids is stored. A slot is a vertex: it is compared with the later points of its cell and
-with the points of four of the eight cells around, so that each pair is seen once.
-The border is hard (no wrapping). Gilbert 1961; Penrose 2003. Diameter: no formula.
+The square is cut into 4^k cells, none narrower than the radius, numbered along a Hilbert curve. The vertices of a cell
+have consecutive ids, so natural ids are local. The number of points of each cell is drawn by hashing every point to a
+cell (exactly the multinomial law of n independent uniform points). The position of a point inside its cell is a hash of
+its id. Only the cells' first ids are stored. A slot is a vertex: it is compared with the later points of its cell and
+with the points of four of the eight cells around it, so that each pair is compared once. The border is hard (no
+wrapping). Gilbert 1961; Penrose 2003. Diameter: no formula.
 
-Memory: 8 bytes per cell of about 8 points or more, i.e. at most 1 byte per vertex, and the points
-of five cells. Time of the preparation: one hash per vertex.
+Memory: 8 bytes per cell of about 8 points or more, i.e. at most 1 byte per vertex, and the points of five cells. Time
+of the preparation: one hash per vertex.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ def _count_cells(key, order, n, counts):
 
 @kernel
 def _place_points(key, order, cell, first_id, points):
-    """Fill points float64[k, 2] with the places of the vertices first_id.. of `cell`."""
+    """Fill points float64[k, 2] with the positions of the vertices first_id.. of `cell`."""
     x, y = hilbert_cell(order, cell)
     side = 1.0 / (1 << order)
     for i in range(len(points)):
@@ -84,7 +83,7 @@ def _place_points(key, order, cell, first_id, points):
 
 @kernel
 def _gather(grid, near, cell):
-    """Load into near = (points, ids) the points of `cell`, then of the four cells after it; how many."""
+    """Load the points of `cell`, then of the four cells after it, into near = (points, ids); return their number."""
     key, order, _, first_ids = grid
     points, ids = near
     x, y = hilbert_cell(order, cell)
@@ -102,10 +101,10 @@ def _gather(grid, near, cell):
 
 @kernel
 def _near_pairs(grid, near, cell, first, stop, pair):
-    """Write the edges of the vertices first.. while any vertex's would fit; (next vertex, written).
+    """Write the edges of the vertices first.. while those of any vertex would fit; return (next vertex, edges written).
 
-    grid = (key, order, radius, first id of every cell), near = buffers for the points of five cells,
-    cell = that of vertex `first`, pair = (src, dst).
+    grid = (key, order, radius, first id of every cell), near = buffers for the points of five cells, cell = the cell of
+    vertex `first`, pair = (src, dst).
     """
     _, _, radius, first_ids = grid
     points, ids = near
@@ -146,7 +145,7 @@ def geometric(request: Request) -> Geometric:
     while order < MAX_ORDER and 0.5 ** (order + 1) >= radius and POINTS_PER_CELL << 2 * (order + 1) <= n:
         order += 1
     mean = n / 4**order
-    # The fullest cell is known after the preparation only; more than this has probability < 1e-20.
+    # The fullest cell is known only after the preparation; more points than this have probability < 1e-20.
     near = min(n, 5 * math.ceil(mean + 10 * math.sqrt(mean) + 50))
     facts = GeneratorFacts(n, n, edges_per_slot=near, values={"radius": radius},
                            memory_bytes=8 * (4**order + 1) + 40 * near, listing_bytes=40 * near)

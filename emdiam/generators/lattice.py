@@ -1,17 +1,15 @@
 """Grid, torus and hypercube: ids are the coordinates in row-major order, a slot is a vertex.
 
-A vertex lists its edges towards higher coordinates, axis by axis, and a torus its wrapping edges;
-a side of 2 has no second edge around, a side of 1 has none. The hypercube is the grid whose
-sides are all 2. No memory beyond the batch.
-Diameters: grid sum of (side - 1); torus sum of floor(side / 2); hypercube its dimension.
+A vertex lists its edges towards higher coordinates, axis by axis, and in a torus also its wrapping edges. A side of 2
+has no wrapping edge besides the direct one, a side of 1 has no edges. The hypercube is the grid whose sides are all 2.
+No memory beyond the batch. Diameters: grid sum of (side - 1); torus sum of floor(side / 2); hypercube its dimension.
 
 Percolated grid: every edge (bond) or vertex (site) of a grid is kept with probability p.
 
-The default is bond percolation with p = 0.65. On the square lattice a giant component appears
-above p = 1/2 (bond) and p = 0.5927 (site). A vertex that lost its edges stays, isolated.
-Whether an edge stays is a hash of its two ends, whether a vertex stays a hash of its id.
-No memory beyond the batch (the grid's own edges are thinned in place).
-Broadbent, Hammersley 1957. Diameter: unknown, except sum of (side - 1) when p = 1.
+The default is bond percolation with p = 0.65. On the square lattice a giant component appears above p = 1/2 (bond) and
+p = 0.5927 (site). A vertex without remaining edges is isolated. A hash of the two ends decides whether an edge is kept,
+a hash of the id whether a vertex is kept. No memory beyond the batch (the grid's own edges are thinned in place).
+Broadbent, Hammersley 1957. Diameter: unknown, except sum of (side - 1) if p = 1.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ MAX_DIMENSIONS = 62
 class Lattice(SlotSource):
     """Grid or torus with the given sides.
 
-    sides : lengths, slowest axis first. wrap : True for a torus. facts : further ones, by the names of `Facts`.
+    sides : lengths, slowest axis first. wrap : True for a torus. facts : further fields of GeneratorFacts.
     """
 
     def __init__(self, request: Request, sides: tuple[int, ...], wrap: bool, **facts: Any) -> None:
@@ -49,7 +47,7 @@ class Lattice(SlotSource):
 
 @kernel
 def _lattice_edges(sides, wrap, first, stop, src, dst):
-    """Write the edges of vertices first.. while a whole vertex fits; (next vertex, edges written)."""
+    """Write the edges of vertices first.. while all edges of a vertex fit; return (next vertex, edges written)."""
     dimensions = len(sides)
     place = np.empty(dimensions, np.int64)
     stride = np.empty(dimensions, np.int64)
@@ -80,7 +78,7 @@ def _lattice_edges(sides, wrap, first, stop, src, dst):
 
 
 def request_sides(request: Request) -> tuple[int, ...]:
-    """The sides of a request: as given, or the square of `vertices`; raises InputError."""
+    """The sides of a request, or those of a square with `vertices` vertices. Raises InputError."""
     sides, vertices = request.values["sides"], request.vertices
     if sides is None:
         if vertices is None:
@@ -100,7 +98,7 @@ def request_sides(request: Request) -> tuple[int, ...]:
 
 
 def _lattice(request: Request, sides: tuple[int, ...], wrap: bool, values: dict[str, Any]) -> Lattice:
-    """The lattice and what is known of it: along each axis, edges per line times number of lines."""
+    """The lattice with its facts; its number of edges is, for each axis, edges per line times number of lines."""
     n = math.prod(sides)
     return Lattice(request, sides, wrap, n_entries=sum(n // s * (s if wrap and s > 2 else s - 1) for s in sides),
                    known_diameter=sum(s // 2 if wrap else s - 1 for s in sides), values=values)
@@ -112,7 +110,7 @@ def sides_text(sides: tuple[int, ...]) -> str:
 
 
 def grid(request: Request) -> Lattice:
-    """The grid or the torus with the given sides, as the class says."""
+    """The grid or the torus, by the class, with the sides of the request."""
     sides = request_sides(request)
     return _lattice(request, sides, request.graph_class == "torus", {"sides": sides_text(sides)})
 
@@ -158,7 +156,7 @@ class Percolated(Lattice):
 
 @kernel
 def _thin(key, threshold, by_site, src, dst):
-    """Move the edges that stay to the front; their number."""
+    """Move the remaining edges to the front; return their number."""
     count = 0
     for i in range(len(src)):
         u, v = np.uint64(src[i]), np.uint64(dst[i])

@@ -1,19 +1,19 @@
-"""Graphs of x levels: random edges between consecutive levels, and none else; a slot is an edge.
+"""Graphs with x levels and random edges only between consecutive levels; a slot is an edge.
 
-Level 0 has one vertex, the root; the other n - 1 are divided among the levels 1 .. x - 1, whose sizes differ by at most
-one, larger levels first (`LevelShape`). Every vertex but the root is linked to a uniform vertex of the level before its
-own, so that the levels are exactly those of a BFS from the root. The further edges are a random set, without
-repetition, of the other pairs (vertex, vertex of the level before): edge k is pair number pi(k) of them, where pi is a
-keyed pseudorandom permutation. Drawing with repetition, as one might in wide levels, would lose a third of the edges
-where a level has four vertices. So all edges are distinct, and their number is exact. In natural ids the levels follow
-each other, the root is 0. No memory beyond the batch.
+Level 0 has one vertex, the root. The other n - 1 are divided among the levels 1 .. x - 1, whose sizes differ by at most
+one, larger levels first (`LevelShape`). Every vertex except the root is linked to a uniform vertex of the previous
+level, so that the levels are exactly those of a BFS from the root. The further edges are a random subset of the other
+pairs (vertex, vertex of the previous level): edge k is pair number pi(k), where pi is a keyed pseudorandom permutation.
+So all edges are distinct, and their number is exact. Drawing with repetition, possible in wide levels, would lose a
+third of the edges if levels have four vertices. In natural ids the levels follow each other, and the root is 0. No
+memory beyond the batch.
 
-The number of levels x is a count, "sqrt" for sqrt(n) or "linear" for n / 4: the Theta(n) of the
-paper, whose graph of n = 2^28 vertices has the diameter 67,108,864 = n / 4; so a level has about
-four vertices. Diameter: from x - 1 to 2 (x - 1); no formula.
+The number of levels x is a count, "sqrt" for sqrt(n), or "linear" for n / 4: the Theta(n) of the paper, whose graph of
+n = 2^28 vertices has the diameter 67,108,864 = n / 4, so that a level has about four vertices. Diameter: from x - 1 to
+2 (x - 1); no formula.
 
-Ajwani, Beckmann, Meyer, Veith 2012 (I/O-efficient approximation of graph diameters by parallel
-cluster growing), section 4, "Graph classes"; Ajwani, Dementiev, Meyer 2006 (B-level graphs).
+Ajwani, Beckmann, Meyer, Veith 2012 (I/O-efficient approximation of graph diameters by parallel cluster growing),
+section 4, "Graph classes"; Ajwani, Dementiev, Meyer 2006 (B-level graphs).
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from ..jit import inlined, kernel
 from .permutation import Numbering, permutation_bits, permute, round_keys
 from .source import MAX_SLOTS, EdgeSlots, Ids, Request, required_vertices
 
-# Edges of the paper's two graphs, of 2^28 vertices each (section 4).
+# Edges of the paper's two graphs, with 2^28 vertices each (section 4).
 PAPER_VERTICES, PAPER_SQRT_EDGES, PAPER_LINEAR_EDGES = 1 << 28, 1_127_310_556, 903_876_452
 
 
 class LevelShape(NamedTuple):
-    """Which natural ids are in which level, and how many pairs may become further edges.
+    """The levels of natural ids, and the numbers of pairs for further edges.
 
-    width : size of a narrow level (0 when there is level 0 only); a wide one has width + 1.
-    n_wide : number of wide levels; they are the levels 1 .. n_wide.
-    below_root, below_wide : first id of level 2; first id whose level follows a narrow one
-        (both at most n). An id in [below_root, below_wide) has `width` choices of a further edge,
-        one in [below_wide, n) has width - 1; level 1 has none.
+    width : size of a narrow level (0 if only level 0 exists); a wide one has width + 1 vertices.
+    n_wide : number of wide levels, which are the levels 1 .. n_wide.
+    below_root, below_wide : first id of level 2; first id whose level follows a narrow one (both at most n). An id in
+        [below_root, below_wide) has `width` choices of a further edge, an id in [below_wide, n) has width - 1; level 1
+        has none.
     n_wide_pairs, n_pairs : choices of the ids before below_wide, and of all ids.
     """
 
@@ -54,7 +54,7 @@ class LevelShape(NamedTuple):
 
 
 def level_shape(n: int, levels: int) -> LevelShape:
-    """The division of n >= 1 vertices among `levels`, 2 <= levels <= n (or both 1)."""
+    """The division of n >= 1 vertices among `levels` levels, 2 <= levels <= n (or both 1)."""
     if n == 1:
         return LevelShape(0, 0, 1, 1, 0, 0)
     width, n_wide = divmod(n - 1, levels - 1)
@@ -67,7 +67,7 @@ def level_shape(n: int, levels: int) -> LevelShape:
 
 @inlined
 def _level_before(shape, v):
-    """First id and size of the level before that of the vertex v >= 1. shape : the numbers of a LevelShape."""
+    """First id and size of the level before the level of the vertex v >= 1. shape : the numbers of a LevelShape."""
     width, n_wide = shape[:2]
     wide_ids = n_wide * (width + 1)
     if v <= wide_ids:
@@ -76,7 +76,7 @@ def _level_before(shape, v):
         level = 1 + n_wide + (v - 1 - wide_ids) // width
     if level == 1:
         return 0, 1
-    before = level - 2  # levels between level 0 and the one wanted
+    before = level - 2  # levels between level 0 and the result
     if before < n_wide:
         return 1 + before * (width + 1), width + 1
     return 1 + before * width + n_wide, width
@@ -84,13 +84,13 @@ def _level_before(shape, v):
 
 @inlined
 def _link(link_key, v, size):
-    """Which of the `size` vertices of the level before is linked to v: 0 .. size - 1."""
+    """The number, 0 .. size - 1, of the vertex of the previous level that is linked to v."""
     return np.int64(below(draw(link_key, np.uint64(v)), np.uint64(size)))
 
 
 @kernel
 def _links(shape, link_key, first, src, dst):
-    """The links of the vertices first, first + 1, ... >= 1 to the level before theirs."""
+    """Write the links of the vertices first, first + 1, ... >= 1 to their previous levels."""
     for i in range(len(src)):
         v = first + i
         start, size = _level_before(shape, v)
@@ -99,10 +99,10 @@ def _links(shape, link_key, first, src, dst):
 
 @kernel
 def _further_edges(shape, link_key, permutation, first, src, dst):
-    """Pairs number permute(first), permute(first + 1), ... of those that are no links.
+    """Write the pairs number permute(first), permute(first + 1), ... among all pairs except links.
 
-    They are numbered by vertex, and for each by the level before it without its link.
-    permutation = (keys, bits) of one of [0, n_pairs).
+    Pairs are numbered by vertex, and then by the vertices of the previous level without the link. permutation = (keys,
+    bits) of a permutation of [0, n_pairs).
     """
     width, _, below_root, below_wide, n_wide_pairs, n_pairs = shape
     keys, bits = permutation
@@ -124,8 +124,8 @@ def _further_edges(shape, link_key, permutation, first, src, dst):
 def level_count(n: int, levels: str | int) -> int:
     """x for n >= 1 vertices: "sqrt" = sqrt(n) rounded, "linear" = floor(n / 4), or a count.
 
-    The words give at least 2 levels, as two vertices need. Raises InputError for a count that is
-    not from 2 to n (or 1 for a single vertex).
+    The words give at least 2 levels for two or more vertices. Raises InputError for a count outside 2 .. n (or other
+    than 1 for a single vertex).
     """
     least = min(n, 2)
     if levels == "sqrt":
@@ -142,11 +142,11 @@ def level_count(n: int, levels: str | int) -> int:
 
 
 def default_edges(n: int, levels: str | int) -> int:
-    """Edges when none are asked for, before they are limited to all pairs of consecutive levels.
+    """The default number of edges, before it is limited to the number of pairs of consecutive levels.
 
-    As many per vertex as in the paper's graphs: 1,127,310,556 / 2^28 = 4.1996 for "sqrt" and
-    903,876,452 / 2^28 = 3.3673 for "linear". A number of levels between those of the two words is
-    interpolated linearly; one outside takes the value of the nearer.
+    The ratio of edges to vertices is that of the paper's graphs: 1,127,310,556 / 2^28 = 4.1996 for "sqrt" and
+    903,876,452 / 2^28 = 3.3673 for "linear". It is interpolated linearly between the two numbers of levels; outside,
+    the ratio of the nearer one is used.
     """
     few, many = level_count(n, "sqrt"), level_count(n, "linear")
     share = Fraction(int(levels == "linear"))
@@ -157,7 +157,7 @@ def default_edges(n: int, levels: str | int) -> int:
 
 
 def _edge_count(request: Request, n: int, limit: int) -> int:
-    """The edges as asked for, or by default; from n - 1 to `limit`."""
+    """The requested or default number of edges, from n - 1 to `limit`."""
     edges: int | None = request.values["edges"]
     if edges is None:
         return min(default_edges(n, request.values["levels"]), limit)

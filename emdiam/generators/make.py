@@ -1,9 +1,7 @@
-"""From a class name and the user's values to a source, and on to a store.
+"""The classes of generated graphs as data (names, parameters, formulas, papers), and their sources and stores.
 
-The graph classes that can be generated: names, parameters, formulas and papers, as data.
-
-Nothing here imports numpy or numba, so that the command line can build its help from `CLASSES`
-at once. `make` turns an entry and the user's values into a source of edges.
+This module imports neither numpy nor numba, so that the command line can build its help from `CLASSES` at once.
+`make_source` makes a source of edges from a class and the user's values, `generate` a store.
 """
 
 from __future__ import annotations
@@ -29,11 +27,11 @@ if TYPE_CHECKING:
 class Parameter:
     """One parameter of a class.
 
-    name : as a Python name; the command line writes it with hyphens (`edge_factor`, --edge-factor).
+    name : a Python name; the command line writes it with hyphens (`edge_factor`, --edge-factor).
     kind : "count" (whole number, "2^20" and "1e6" too), "real", "sides" ("512x512"), "choice",
         "levels" ("sqrt", "linear" or a count) or "fans" ("10,100,5000").
-    default : value when not given; None means that it is derived, as `help` says.
-    minimum, maximum : closed range of a count or real; None means open.
+    default : None: derived, see `help`.
+    minimum, maximum : closed range of a count or real; None: unlimited.
     choices : the values of a "choice".
     """
 
@@ -50,12 +48,12 @@ class Parameter:
 class GraphClass:
     """One class of graphs.
 
-    name : what the user types. summary : one line for the help.
-    vertices : what the number of vertices means or must be.
-    vertices_required : False where the parameters can give the number of vertices.
-    parameters : the further parameters, in order.
-    diameter_formula : the diameter as a formula, or None where no formula is known.
-    paper : where the class comes from.
+    name : for the user. summary : one line for the help.
+    vertices : meaning of, or condition for, the number of vertices.
+    vertices_required : False if the parameters can determine the number of vertices.
+    parameters : the other parameters, in order.
+    diameter_formula : the diameter as a formula, or None if no formula is known.
+    paper : source of the class.
     factory : "module:function" below emdiam.generators that builds the source.
     """
 
@@ -217,11 +215,11 @@ def make_source(name: str, *, vertices: int | None = None, seed: int = 0, weight
     Parameters
     ----------
     name : a key of `CLASSES`, e.g. "rmat".
-    vertices : number of vertices; None where the parameters give it (sides, dimension).
+    vertices : number of vertices; None if the parameters determine it (sides, dimension).
     seed : 0 <= seed < 2^64; equal class, parameters and seed give equal edges.
     weights : of the edges, "uniform:LOW,HIGH" (see weights.UniformWeights); None: none.
-    parameters : further parameters by name (hyphens or underscores); texts are parsed
-        ("2^20", "512x512"). Those left out take the defaults of `CLASSES`.
+    parameters : other parameters by name (hyphens or underscores); texts are parsed ("2^20", "512x512"). Missing ones
+        take the defaults of `CLASSES`.
 
     Returns a GeneratedSource (an EdgeSource with n_vertices, known_diameter, memory_bytes and
     description). Raises InputError for an unknown class or parameter and for impossible values.
@@ -252,11 +250,10 @@ def make_source(name: str, *, vertices: int | None = None, seed: int = 0, weight
 
 def generate(name: str, target: str | Path, *, vertices: int | None = None, seed: int = 0, weights: str | None = None,
              parameters: Mapping[str, Value] | None = None, options: ConvertOptions | None = None) -> GenerateReport:
-    """Generate a graph straight into a store at `target`, within `options.memory_bytes`.
+    """Write a generated graph directly to a store at `target`, within `options.memory_bytes`.
 
-    The first six parameters are those of `make_source`, and target; options : as for a conversion.
-    Raises InputError as `make_source` and the conversion do, and BudgetError when the generator
-    alone needs more memory than the budget.
+    The parameters except target and options are those of `make_source`; options : of the conversion. Raises InputError
+    like `make_source` and the conversion, and BudgetError if the generator alone needs more memory than the budget.
     """
     source = make_source(name, vertices=vertices, seed=seed, weights=weights, parameters=parameters)
     from ..conversion.convert import ConvertOptions, check_outputs, write_graph
@@ -269,13 +266,13 @@ def generate(name: str, target: str | Path, *, vertices: int | None = None, seed
         raise BudgetError(f"generating {source.name} takes {format_size(needed)}, more than the memory "
                           f"budget of {format_size(budget)}",
                           remedy=f"give --memory {-(-needed // 2**20)}MiB or more, or ask for fewer vertices")
-    source.prepare()  # before the conversion plans: what stays in RAM then counts as its base
+    source.prepare()  # before the conversion's plan, so that the generator's memory counts as its base
     report = write_graph(source, Path(target), options=options)
     return GenerateReport(report, source.known_diameter, source.description)
 
 
 def _parse_values(graph_class: GraphClass, given: Mapping[str, Value]) -> dict[str, Any]:
-    """Every parameter of the class, checked against its kind and range, or by default."""
+    """The value of every parameter of the class, checked against its kind and range, or its default."""
     known = {p.name: p for p in graph_class.parameters}
     values: dict[str, Any] = {p.name: p.default for p in graph_class.parameters}
     for key, value in given.items():
@@ -335,7 +332,7 @@ def _parse_levels(parameter: Parameter, value: Value) -> str | int:
 
 
 def _parse_fans(_: Parameter, value: Value) -> tuple[int, ...]:
-    """k1, k2 and perhaps k3, each at least 1."""
+    """k1, k2 and optionally k3, each at least 1."""
     try:
         fans = tuple(parse_count(number.strip()) for number in str(value).split(","))
     except InputError:

@@ -1,15 +1,14 @@
-"""Pseudorandom permutations of 0..n-1 without a table: Feistel networks with cycle walking.
+"""Pseudorandom permutations of 0..n-1 without a table, and the Hilbert curve.
 
-A balanced network of keyed rounds (Luby, Rackoff 1988) permutes [0, 2^bits), with 2^bits < 2n;
-a value outside [0, n) is permuted again until it falls inside (Black, Rogaway 2002), twice on
-average at worst. Both directions cost the same and no memory. The keyed family is not all n!
-permutations; with fewer rounds some pairs of images are visibly too frequent when the domain is
-tiny, an excess that shrinks by 2^(bits / 2) every two rounds: hence more rounds for few bits.
+Permutations: Feistel networks with cycle walking. A balanced network of keyed rounds (Luby, Rackoff 1988) permutes
+[0, 2^bits), with 2^bits < 2n; a value outside [0, n) is permuted again until it is inside (Black, Rogaway 2002), twice
+on average in the worst case. Both directions have the same cost, and need no memory. The keyed family does not contain
+all n! permutations. With few rounds, some pairs of images are visibly too frequent on tiny domains. This excess shrinks
+by a factor of 2^(bits / 2) with every two rounds, so small domains get more rounds.
 
-The Hilbert curve: position along the curve to cell and back (Hilbert 1891).
-
-The curve of order k visits the 2^k x 2^k cells of the unit square; consecutive cells share a
-side. Each level looks at one bit of x and y and turns the square so that the rest looks alike.
+The Hilbert curve: from position along the curve to cell and back (Hilbert 1891). The curve of order k visits the
+2^k x 2^k cells of the unit square, and consecutive cells share a side. Each level reads one bit of x and y and turns
+the square, so that the next level works in the same way.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from ..jit import inlined, kernel
 from .source import Ids, Request
 
 LEAST_ROUNDS = 6
-EXCESS_BITS = 20  # the rounds bring that excess to about 2^-EXCESS_BITS
+EXCESS_BITS = 20  # the rounds reduce that excess to about 2^-EXCESS_BITS
 _ONE = np.uint64(1)
 
 
@@ -39,7 +38,8 @@ def round_keys(request: Request, stream: str, bits: int) -> npt.NDArray[np.uint6
 
 @inlined
 def _halves(bits, value):
-    """Bits of the lower half; masks of the lower and of the upper one; and of the value the upper and the lower one."""
+    """The number of bits of the lower half; the masks of the lower and the upper half; and the upper and the lower half
+    of the value."""
     low_bits = np.uint64(bits // 2)
     low_mask = (_ONE << low_bits) - _ONE
     return low_bits, low_mask, (_ONE << np.uint64(bits - bits // 2)) - _ONE, value >> low_bits, value & low_mask
@@ -72,10 +72,10 @@ def unpermute(keys, bits, n, image):
 
 
 class Numbering:
-    """From natural ids 0..n-1 to the ids of the graph: as the class numbers its vertices (natural), or permuted.
+    """Maps the natural ids 0..n-1 of a class to the ids of the graph, natural or permuted.
 
-    A random layout keeps the order of rows on disk from revealing the structure (Ajwani, Beckmann, Meyer, Veith
-    2012, section 4, "Graph classes", of their synthetic graphs).
+    With a random layout, the order of rows on disk does not reveal the structure (Ajwani, Beckmann, Meyer, Veith 2012,
+    section 4, "Graph classes", on their synthetic graphs).
 
     n : number of vertices, at least 1. permuted : whether the ids are permuted, by the seed.
     """
@@ -85,7 +85,7 @@ class Numbering:
         self._keys = round_keys(request, "ids", self._bits) if permuted else None
 
     def apply(self, *arrays: Ids) -> None:
-        """Replace natural ids in each int64[k] by those of the graph, in place."""
+        """Replace natural ids in each int64[k] with the ids of the graph, in place."""
         for ids in arrays:
             if self._keys is not None:
                 _permute_ids(self._keys, self._bits, np.uint64(self._n), ids)
@@ -99,7 +99,7 @@ def _permute_ids(keys, bits, n, ids):
 
 @inlined
 def _turned(half, right, upper, x, y):
-    """The square of cells below `half` turned, so that the rest of the curve looks alike."""
+    """Turn the square of cells below `half`, so that the next level of the curve works in the same way."""
     if upper == 0:
         if right == 1:
             x, y = half - 1 - x, half - 1 - y

@@ -1,25 +1,23 @@
 """Random graphs by three models. Erdos-Renyi G(n, m): exactly m distinct edges, no loops; a slot is an edge.
 
-Edge i is the pair number pi(i) of the n (n - 1) / 2 pairs, where pi is a keyed pseudorandom permutation: no pair comes
-twice, and nothing need be remembered. No memory beyond the batch. Erdos, Renyi 1959. Diameter: no formula.
+Edge i is the pair number pi(i) of the n (n - 1) / 2 pairs, where pi is a keyed pseudorandom permutation. So no pair
+occurs twice, and no state is stored. No memory beyond the batch. Erdos, Renyi 1959. Diameter: no formula.
 
-Watts-Strogatz small world: a ring, each vertex joined to k / 2 on either side, rewired; a slot is an edge.
+Watts-Strogatz small world: a rewired ring in which each vertex is joined to k / 2 on either side; a slot is an edge.
 
-Each ring edge (v, v + j) is rewired with probability p, independently: v keeps it and the other
-end becomes uniform among the other n - 1 vertices. Unlike the original procedure a new edge is
-not drawn again when it already exists: about p k / n of the edges come twice and are dropped
-(and counted) by the conversion. No memory beyond the batch.
-Watts, Strogatz 1998. Diameter: ceil(floor(n / 2) / (k / 2)) when p = 0, else no formula.
+Each ring edge (v, v + j) is rewired with probability p, independently: v keeps it and the other end becomes uniform
+among the other n - 1 vertices. Unlike in the original procedure, an edge that already exists is not drawn again: about
+p k / n of the edges occur twice, and the conversion drops (and counts) them. No memory beyond the batch. Watts,
+Strogatz 1998. Diameter: ceil(floor(n / 2) / (k / 2)) if p = 0, else no formula.
 
 Barabasi-Albert preferential attachment by retracing; a slot is an edge.
 
-The graph starts as a star of m + 1 vertices with centre 0. Every further vertex brings m edges; each goes to an end
+The graph starts as a star of m + 1 vertices with centre 0. Every further vertex has m new edges. Each goes to an end
 chosen uniformly among all ends of the edges of earlier vertices, i.e. to a vertex with probability proportional to its
-degree then. An end's vertex is found by retracing (Sanders, Schulz 2016): the draw of an edge is a hash of its number,
-so a drawn end that is itself the target of an earlier edge is looked up by repeating that edge's draw; two steps on
-average. A vertex's m draws are independent: two may agree, and the conversion drops (and counts) the second; the share
-of such pairs vanishes as the graph grows. Nothing is stored: no memory beyond the batch. Barabasi, Albert 1999.
-Diameter: no formula.
+degree at that time. The vertex of an end is found by retracing (Sanders, Schulz 2016): the draw of an edge is a hash of
+its number, so the target of an earlier edge is found by repeating that edge's draw, in two steps on average. A vertex's
+m draws are independent. Two may be equal, and the conversion drops (and counts) the second; the share of these pairs
+vanishes as the graph grows. No memory beyond the batch. Barabasi, Albert 1999. Diameter: no formula.
 """
 
 from __future__ import annotations
@@ -41,11 +39,11 @@ _ONE = np.uint64(1)
 
 @kernel
 def _pair_edges(keys, bits, n_pairs, first, src, dst):
-    """Pairs number permute(first), permute(first + 1), ...: pair v (v - 1) / 2 + u is (u, v), u < v."""
+    """Write the pairs number permute(first), permute(first + 1), ...: pair v (v - 1) / 2 + u is (u, v), u < v."""
     for i in range(len(src)):
         pair = permute(keys, bits, n_pairs, np.uint64(first + i))
         v = np.uint64((1.0 + math.sqrt(1.0 + 8.0 * np.float64(pair))) * 0.5)
-        while v * (v - _ONE) // np.uint64(2) > pair:  # the root is off by one at most: float64
+        while v * (v - _ONE) // np.uint64(2) > pair:  # the float64 root is off by at most one
             v -= _ONE
         while v * (v + _ONE) // np.uint64(2) <= pair:
             v += _ONE
@@ -81,7 +79,7 @@ _S11 = np.uint64(11)
 
 @kernel
 def _ring_edges(ring, coin_key, end_key, first, src, dst):
-    """Edges number first..; ring = (n, k / 2, rewiring threshold out of 2^53)."""
+    """Write the edges number first..; ring = (n, k / 2, rewiring threshold out of 2^53)."""
     n, half, threshold = ring
     v, j = first // half, first % half + 1
     for i in range(len(src)):
@@ -115,10 +113,10 @@ def watts_strogatz(request: Request) -> EdgeSlots:
 
 @kernel
 def _attachments(key, m, first, src, dst):
-    """Edges number first..: edge e < m is (0, e + 1), edge e >= m belongs to vertex m + e // m.
+    """Write the edges number first..: edge e < m is (0, e + 1), edge e >= m belongs to vertex m + e // m.
 
-    End 2e is the source and end 2e + 1 the target of edge e. Edge e draws among the ends
-    0 .. 2 m (v - m) - 1, those of the edges before its vertex v.
+    End 2e is the source and end 2e + 1 the target of edge e. Edge e draws among the ends 0 .. 2 m (v - m) - 1 of the
+    edges before its vertex v.
     """
     for i in range(len(src)):
         e = first + i
@@ -136,7 +134,7 @@ def _attachments(key, m, first, src, dst):
 
 
 def barabasi_albert(request: Request) -> EdgeSlots:
-    """Preferential attachment on n > m vertices, each of which brings m edges."""
+    """Preferential attachment on n > m vertices, each with m new edges."""
     m = request.values["m"]
     n = required_vertices(request, m + 1)
     return EdgeSlots(request, n, m * (n - m), partial(_attachments, request.key("ends"), m), values={"m": m})

@@ -2,18 +2,18 @@
 
 Method: floor(degree / 2) Hamilton cycles pi_j(0), pi_j(1), ..., pi_j(n - 1), pi_j(0) and, for odd degree, the
 perfect matching {pi(2i), pi(2i + 1)}, each from its own pseudorandom permutation. Permutations have inverses, so the
-partners of a vertex are computed and nothing is stored. Slots: factor j < n_cycles is a Hamilton cycle with the slots
-j n + i, edge (pi_j(i), pi_j(i + 1 mod n)); a last factor of odd degree is a matching with the slots n_cycles n + i.
-The union has a few repeated edges, about degree^2 / 4 whatever n is; a preparation pass finds them and replaces each
-by a switch (McKay, Wormald 1990), which turns it, {u, v}, and a random edge {x, y} into {u, x} and {v, y}, if both are
-new; degrees stay. The result is simple and exactly regular.
+partners of a vertex are computed, not stored. Slots: factor j < n_cycles is a Hamilton cycle with the slots j n + i,
+edge (pi_j(i), pi_j(i + 1 mod n)); for odd degree the last factor is a matching with the slots n_cycles n + i. The union
+has a few repeated edges, about degree^2 / 4 for any n. A preparation pass finds them and replaces each with a switch
+(McKay, Wormald 1990), which turns it, {u, v}, and a random edge {x, y} into {u, x} and {v, y}, if both are new; degrees
+do not change. The result is simple and exactly regular.
 
-Distribution: not uniform over all regular graphs, but for degree >= 3 contiguous to it: what holds asymptotically
-almost surely for one holds for the other (Robinson, Wormald 1994; Molloy, Robalewska, Szabo, Wormald 1997; Kim,
-Wormald 2001). Degree 2 is one cycle, never several; degree 1 is a perfect matching.
+Distribution: not uniform over all regular graphs, but for degree >= 3 contiguous to the uniform one: a property that
+holds asymptotically almost surely for one holds for the other (Robinson, Wormald 1994; Molloy, Robalewska, Szabo,
+Wormald 1997; Kim, Wormald 2001). Degree 2 is always a single cycle; degree 1 is a perfect matching.
 
-Memory: about 200 degree^2 bytes for the replaced edges and 1.5 MiB of buffers, nothing per vertex.
-Time of the preparation: about degree^2 / 8 permutations per vertex.
+Memory: about 200 degree^2 bytes for the replaced edges and 1.5 MiB of buffers, nothing per vertex. Time of the
+preparation: about degree^2 / 8 permutations per vertex.
 Diameter: floor(n / 2) for degree 2, 1 for degree 1 and n = 2, else no formula.
 """
 
@@ -67,7 +67,7 @@ def factor_edges(keys, bits, n, n_cycles, first, pair):
 
 @kernel
 def slot_of(keys, bits, n, n_cycles, j, u, v):
-    """Slot of the edge {u, v} in factor j, or -1 if it is not there."""
+    """Slot of the edge {u, v} in factor j, or -1 if the factor does not have it."""
     a = np.int64(unpermute(keys[j], bits, np.uint64(n), np.uint64(u)))
     b = np.int64(unpermute(keys[j], bits, np.uint64(n), np.uint64(v)))
     a, b = min(a, b), max(a, b)
@@ -80,8 +80,8 @@ def slot_of(keys, bits, n, n_cycles, j, u, v):
 
 @kernel
 def repeated_slots(keys, bits, n, n_cycles, first, slots):
-    """Of as many slots from `first` on as `slots` has room, those whose edge is already in an earlier factor; how many
-    there are."""
+    """Write the slots from `first` on, up to the length of `slots`, whose edge is in an earlier factor; return their
+    number."""
     src, dst = np.empty(len(slots), np.int64), np.empty(len(slots), np.int64)
     factor_edges(keys, bits, n, n_cycles, first, (src, dst))
     count = 0
@@ -103,7 +103,7 @@ class _Switched:
         self._present: set[frozenset[int]] = set()
 
     def edge(self, slot: int) -> Edge:
-        """The edge at `slot` now."""
+        """The current edge at `slot`."""
         if slot in self.edges:
             return self.edges[slot]
         src, dst = np.empty(1, np.int64), np.empty(1, np.int64)
@@ -118,7 +118,7 @@ class _Switched:
         self._present.add(frozenset(edge))
 
     def has(self, u: int, v: int) -> bool:
-        """True if {u, v} is an edge now (or a loop)."""
+        """Whether {u, v} is an edge now (or a loop)."""
         if u == v or frozenset((u, v)) in self._present:
             return True
         slots = (slot_of(*self.factors, j, u, v) for j in range(len(self.factors.keys)))
@@ -126,7 +126,7 @@ class _Switched:
 
 
 def replace_repeated(factors: Factors, repeated: list[int], key: np.uint64) -> dict[int, Edge] | None:
-    """{slot: edge} that makes the union simple, or None if no switch was found in time.
+    """The replacements {slot: edge} that make the union simple, or None if no switch was found in time.
 
     repeated : slots whose edge occurs in an earlier factor. key : hash key of the random choices.
     """
@@ -165,11 +165,11 @@ class Regular(EdgeSlots):
                          memory_bytes=200 * degree**2 + 24 * SCAN_SLOTS)
         self._request, self._degree = request, degree
         self._factors: Factors | None = None
-        # int64[k, 3]: the replaced slots, increasing, and the two ends of the edges in their place.
+        # int64[k, 3]: the replaced slots, increasing, and the two ends of their new edges.
         self._replaced = np.empty((0, 3), np.int64)
 
     def _build(self) -> None:
-        # A restart with other permutations is only ever needed on graphs of a dozen vertices.
+        # Only graphs of about a dozen vertices ever need a restart with other permutations.
         for attempt in range(RESTARTS):
             factors = self._permutations(attempt)
             edges = replace_repeated(factors, self._repeated(factors), self._request.key(f"switches/{attempt}"))

@@ -1,12 +1,11 @@
 """R-MAT and Graph500's Kronecker graph: n = 2^scale vertices, edge_factor * n pairs; a slot is a pair.
 
-Each pair descends `scale` levels of the adjacency matrix; at each level one of four quadrants is
-taken with probabilities a, b, c, 1 - a - b - c. Four levels are drawn at once from an alias table
-of 256 outcomes (the idea of Huebschle-Schneider, Sanders 2020), so a pair costs scale / 4 draws.
-`rmat` keeps the natural ids, in which hubs have low ids; `kronecker` permutes the ids by a
-pseudorandom permutation, as Graph500 asks. Loops and repeated pairs occur, as in Graph500: the
-conversion drops and counts them. Memory: 4 KiB. Diameter: no formula.
-Chakrabarti, Zhan, Faloutsos 2004; Graph500 specification.
+Each pair descends `scale` levels of the adjacency matrix; at each level it takes one of four quadrants, with
+probabilities a, b, c, 1 - a - b - c. Four levels are drawn at once from an alias table of 256 outcomes (the idea of
+Huebschle-Schneider, Sanders 2020), so a pair costs scale / 4 draws. `rmat` keeps the natural ids, in which hubs have
+low ids; `kronecker` permutes the ids pseudorandomly, as Graph500 requires. Loops and repeated pairs occur, as in
+Graph500; the conversion drops and counts them. Memory: 4 KiB. Diameter: no formula. Chakrabarti, Zhan, Faloutsos 2004;
+Graph500 specification.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ def alias_table(probabilities: npt.NDArray[np.float64]) -> npt.NDArray[np.uint64
     """Packed alias table (Walker 1977, Vose 1991) of at most 256 outcomes, a power of two: a draw in constant time.
 
     probabilities : float64[k], sum 1.
-    Returns uint64[k]: entry i holds a threshold (upper 56 bits) and an alias (low 8 bits). With a
-    uniform uint64 number r and i = r mod k the outcome is i if (r >> 8) < threshold, else alias.
+    Returns uint64[k]: entry i contains a threshold (upper 56 bits) and an alias (low 8 bits). With a uniform uint64
+    number r and i = r mod k the outcome is i if (r >> 8) < threshold, else alias.
     """
     k = len(probabilities)
     share = [float(p) * k for p in probabilities]
@@ -63,7 +62,7 @@ def quadrant_paths(quadrants: tuple[float, ...], levels: int) -> npt.NDArray[np.
 
 @kernel
 def _rmat_edges(key, first_table, first_levels, table, first_draw, draws, pair):
-    """Fill pair = (src, dst) with pairs whose draws are numbered from first_draw, `draws` each."""
+    """Fill pair = (src, dst) with pairs that take `draws` draws each, numbered from first_draw."""
     src, dst = pair
     first_size = np.uint64(len(first_table) - 1)
     first_low = np.uint64((1 << first_levels) - 1)
@@ -89,7 +88,7 @@ def _rmat_edges(key, first_table, first_levels, table, first_draw, draws, pair):
 
 
 def rmat(request: Request) -> EdgeSlots:
-    """R-MAT with natural ids, or Graph500's Kronecker graph with permuted ones, as the class says."""
+    """R-MAT with natural ids, or Graph500's Kronecker graph with permuted ids, by the class."""
     vertices, values = required_vertices(request, 2), request.values
     scale = power_of_two(vertices, request.graph_class)
     a, b, c = values["a"], values["b"], values["c"]

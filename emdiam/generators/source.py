@@ -1,8 +1,8 @@
-"""What all generated sources share: slots, batches and the facts known beforehand.
+"""Base classes of generated sources: slots, batches and the facts known beforehand.
 
-A generator numbers its work in *slots* (an edge, a vertex, a triangle), and what a slot yields
-depends on (class, parameters, seed, slot) alone. Any batch size, and any division of the slots
-among threads, therefore lists the same pairs in the same order.
+A generator numbers its work in *slots* (an edge, a vertex, a triangle). The pairs of a slot depend only on (class,
+parameters, seed, slot). So any batch size, and any division of the slots among threads, gives the same pairs in the
+same order.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ MAX_SLOTS = 1 << 62
 
 @dataclass(frozen=True)
 class Request:
-    """A checked order for a graph.
+    """A checked request for a graph.
 
-    vertices : as given, None where the class allows that. seed : 0 <= seed < 2^64.
-    values : every parameter of the class, defaults filled in; None = to be derived.
+    vertices : None only if the class allows it. seed : 0 <= seed < 2^64.
+    values : every parameter of the class, or its default; None: to be derived.
     """
 
     graph_class: str
@@ -49,13 +49,13 @@ class Request:
 
 @dataclass(frozen=True)
 class GeneratorFacts:
-    """What a generator knows before its first edge.
+    """The facts that a generator knows before its first edge.
 
-    n_slots : number of slots; None while only preparation can tell.
-    edges_per_slot : most pairs that one slot yields. n_entries : pairs in all, None if unknown.
-    known_diameter : in edges, from a formula; None where there is none.
+    n_slots : number of slots; None if unknown before the preparation.
+    edges_per_slot : largest number of pairs of a slot. n_entries : total number of pairs, None if unknown.
+    known_diameter : in edges, from a formula; None without a formula.
     memory_bytes : peak memory beyond the batches, including the preparation.
-    listing_bytes : the part of it that is taken only while edges are listed.
+    listing_bytes : the part of it that is used only while edges are listed.
     """
 
     n_vertices: int
@@ -75,12 +75,12 @@ class GeneratedSource(WithoutFile, ABC):
     ----------
     name : e.g. "rmat(vertices=1024, a=0.57, b=0.19, c=0.19, edge_factor=16, seed=0)".
     description : the same as a sentence with the counts. n_vertices : number of vertices.
-    known_diameter : diameter in edges from a formula, or None where there is none.
-    memory_bytes : peak memory of the generator beyond its batches, bytes; once prepared, the part
-        of it that is still to be taken (the rest is in the process's resident set already).
+    known_diameter : diameter in edges from a formula, or None without a formula.
+    memory_bytes : peak memory of the generator beyond its batches, bytes; after the preparation, only the part that is
+        not yet allocated (the rest is already in the process's resident set).
     """
 
-    slot_unit: ClassVar[str] = "vertices"  # of classes whose edges are not known before
+    slot_unit: ClassVar[str] = "vertices"  # for classes whose number of edges is unknown beforehand
 
     def __init__(self, request: Request, facts: GeneratorFacts) -> None:
         if max(facts.n_vertices, facts.n_slots or 0, facts.n_entries or 0) > MAX_SLOTS:
@@ -92,7 +92,7 @@ class GeneratedSource(WithoutFile, ABC):
         self.known_diameter, self.memory_bytes = facts.known_diameter, facts.memory_bytes
         self._listing_bytes, self._n_entries = facts.listing_bytes, facts.n_entries
         self._n_slots, self._edges_per_slot = facts.n_slots, facts.edges_per_slot
-        self.slots_done = 0  # of the batches so far, where they begin with the first
+        self.slots_done = 0  # slots of the batches so far, if these start at the first slot
         self._weights: UniformWeights | None = None
         self._prepared = False
         self._lock = threading.Lock()
@@ -104,31 +104,31 @@ class GeneratedSource(WithoutFile, ABC):
 
     @property
     def description(self) -> str:
-        """One sentence: class, parameters, pairs to come and the diameter where it is known."""
+        """One sentence: class, parameters, number of pairs, and the diameter if known."""
         pairs = "an unknown number of" if self._n_entries is None else str(self._n_entries)
         known = "" if self.known_diameter is None else f", diameter {self.known_diameter}"
         return f"generated {self.name}: {self.n_vertices} vertices, {pairs} pairs{known}"
 
     @property
     def n_slots(self) -> int:
-        """Number of slots; prepares the generator where only that can tell."""
+        """Number of slots; prepares the generator if it is unknown before."""
         self.prepare()
         assert self._n_slots is not None
         return self._n_slots
 
     def info(self) -> SourceInfo:
-        """Declared facts: n_vertices, first id 0, undirected, n_entries where known."""
+        """Declared facts: n_vertices, first id 0, undirected, n_entries if known."""
         return SourceInfo(n_vertices=self.n_vertices, first_id=0, n_entries=self._n_entries, directed=False,
                           id_kind="int", size_bytes=None, format=f"generated {self.graph_class}",
                           weights="" if self._weights is None else self._weights.kind)
 
     def prepare(self) -> None:
-        """Do once what must precede the first edge: tables, repairs, triangulation, compilation."""
+        """Do the work before the first edge, once: tables, repairs, triangulation, compilation."""
         with self._lock:
             if not self._prepared:
                 self._build()
                 if self._n_slots:
-                    next(self._pairs(0, 1, 1), None)  # the kernels are compiled here, not midway
+                    next(self._pairs(0, 1, 1), None)  # compiles the kernels before the work
                 self._prepared = True
                 self.memory_bytes = self._listing_bytes
 
@@ -137,7 +137,7 @@ class GeneratedSource(WithoutFile, ABC):
         yield from self.edges(0, self.n_slots, pairs_per_batch(batch_bytes))
 
     def edges(self, first_slot: int, stop_slot: int, batch_edges: int) -> Iterator[EdgeBatch]:
-        """Pairs of the slots [first_slot, stop_slot), at most `batch_edges` a batch.
+        """Pairs of the slots [first_slot, stop_slot), at most `batch_edges` per batch.
 
         Disjoint ranges may be read by several threads at once.
         """
@@ -148,12 +148,12 @@ class GeneratedSource(WithoutFile, ABC):
                 yield EdgeBatch(*ends, None if self._weights is None else self._weights.of(*ends))
 
     def _build(self) -> None:
-        """Preparation; nothing by default."""
+        """The preparation; nothing by default."""
         return None
 
     @abstractmethod
     def _pairs(self, first_slot: int, stop_slot: int, batch_edges: int) -> Iterator[tuple[Ids, Ids]]:
-        """Pairs of these slots, about `batch_edges` at a time, or those of one slot."""
+        """Pairs of these slots, about `batch_edges` at a time, or all pairs of one slot."""
 
 
 class SlotSource(GeneratedSource):
@@ -171,17 +171,17 @@ class SlotSource(GeneratedSource):
 
     @abstractmethod
     def _make(self, first: int, stop: int, src: Ids, dst: Ids) -> tuple[int, int]:
-        """Writes the pairs of the slots [first, next) into src and dst; (next, how many pairs), next > first.
+        """Write the pairs of the slots [first, next) to src and dst; return (next, number of pairs), next > first.
 
-        There is room for edges_per_slot pairs at least, or for all slots of the range.
+        The arrays have room for at least edges_per_slot pairs, or for all slots of the range.
         """
 
 
 class EdgeSlots(SlotSource):
-    """A source whose slots are the edges 0 .. n_edges - 1, all of which are listed.
+    """A source whose slots are the edges 0 .. n_edges - 1, each listed.
 
-    fill : called with (first, src, dst), writes the edges first, first + 1, ... into int64[k] src and dst.
-    facts : further ones, by the names of `Facts`.
+    fill : called with (first, src, dst), writes the edges first, first + 1, ... to int64[k] src and dst.
+    facts : further fields of GeneratorFacts.
     """
 
     def __init__(self, request: Request, n_vertices: int, n_edges: int, fill: Callable[[int, Ids, Ids], None],
@@ -205,15 +205,15 @@ def required_vertices(request: Request, least: int = 1) -> int:
 
 
 _UNIFORM = re.compile(r"uniform:([^,]+),([^,]+)")
-_UNIT = 2.0**-53  # of what 53 random bits give, from 0 to 1
+_UNIT = 2.0**-53  # turns 53 random bits into a number from 0 to 1
 
 
 @dataclass(frozen=True)
 class UniformWeights:
-    """Weights from low to high, all equally likely: whole numbers, or floats if `kind` is "float64". Both directions of
-    an edge have one weight. text : as they were asked for. key : of the hash of edges.
+    """Uniform weights from low to high: integers, or floats if `kind` is "float64". Both directions of an edge have the
+    same weight. text : of the request. key : of the hash of edges.
 
-    Whole ones are the hash modulo their number, which is uniform but for 2^-32.
+    Integers are the hash modulo their number, which is uniform up to 2^-32.
     """
 
     text: str
@@ -232,7 +232,7 @@ class UniformWeights:
 
 
 def parse_weights(text: str, key: np.uint64) -> UniformWeights:
-    """What "uniform:LOW,HIGH" asks for; whole numbers unless a bound has a point. Raises InputError."""
+    """The weights for the text "uniform:LOW,HIGH"; integers unless a bound has a point. Raises InputError."""
     ends = _UNIFORM.fullmatch(text.strip())
     try:
         low, high = map(float, ends.groups() if ends else ())

@@ -1,22 +1,23 @@
-"""A web: rows in order, both directions of every edge, so that a conversion sorts nothing; a slot is a vertex.
+"""A web: rows in order, with both directions of every edge, so that a conversion needs no sorting; a slot is a vertex.
 
-Vertices are pages in the order of a crawl that keeps sites together. For every level k from 5 on each aligned block of
-2^k vertices has hubs, a run of neighbouring pages that the menus of others link to: each aligned group of 16 vertices
-in the block, by a coin, to all of them. So neighbours are about as often 2^k apart for every k, rows have long runs of
-consecutive neighbours, and hubs of blocks of 2^k have about 2^k neighbours: a power law. Above the size of a site,
-2^14, coins are rare.
+Vertices are pages in the order of a crawl that keeps sites together. For every level k from 5 on, each aligned block of
+2^k vertices has hubs: a run of consecutive pages that are linked from the menus of others. A coin for each aligned
+group of 16 vertices in the block decides whether the group links to all hubs. So distances 2^k between the ids of
+neighbours are about equally frequent for all k, rows have long runs of consecutive neighbours, and hubs of blocks of
+2^k have about 2^k neighbours, a power law. Above the size of a site, 2^14, coins rarely succeed.
 
-- Groups are more or less lucky with all their coins, from 1 to 1/64: so degrees of usual pages are another power law.
-- All pages of a block of 2^5 have its first hub as a neighbour, and each first hub that of the block around its own: so
-  there is a giant component.
-- Pages 2 i and 2 i + 1 are neighbours, and of pages that are 2 apart, in blocks of 4, three in five.
-- `tendrils` of the vertices are paths, blocks of 8 that go on as long as the next block is one, and hang on the vertex
-  before them; an eighth of these do not, and are small components.
-- `dangling` of the pages have the first hub of their block of 2^5 alone, beside a path that hangs on them.
+- Each group has a luck between 1/64 and 1 that scales all its coins, so degrees of usual pages follow another power
+  law.
+- All pages of a block of 2^5 are neighbours of its first hub, and each first hub is a neighbour of the first hub of the
+  surrounding block. So a giant component exists.
+- Pages 2 i and 2 i + 1 are neighbours, and also three in five pairs of pages that are 2 apart in blocks of 4.
+- The share `tendrils` of the vertices is on paths: blocks of 8, continued as long as the next block is also a tendril,
+  and attached to the vertex before them. An eighth of the paths is not attached, and forms small components.
+- The share `dangling` of the pages has only one neighbour, the first hub of the block of 2^5, besides an attached path.
 
-Whether two vertices are neighbours is a hash, which both ends find: a row is made from the hubs of the blocks around
-its vertex, and the row of a hub by going through its block, group by group. Nothing is stored: no memory beyond the
-batch. Diameter: no formula.
+A hash decides whether two vertices are neighbours, and both ends compute it. A row is made from the hubs of the blocks
+around its vertex; the row of a hub also needs a pass over its block, group by group. No memory beyond the batch.
+Diameter: no formula.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ _LEAST_ROOM = 2 * _GROUP
 # Keys of hashes.
 _STREAMS = ("hub", "run", "coin", "luck", "tendril", "leaf", "island", "sibling")
 _HUB, _RUN, _COIN, _LUCK, _TENDRIL, _LEAF, _ISLAND, _SIBLING = range(len(_STREAMS))
-# The state of a listing: the vertex, whether its row is ready, how many of its few neighbours there are and which is
-# next, the levels of which it is a hub, as bits, and the next group of the largest of these blocks.
+# The state of a listing: the vertex; whether its row is ready; the number of its few neighbours, and the next one; the
+# levels at which it is a hub, as bits; and the next group of the largest of these blocks.
 _VERTEX, _READY, _NEAR, _NEXT, _LEVELS, _AT = range(6)
 
 
@@ -66,7 +67,7 @@ def _is_tendril(web, keys, v):
 
 @inlined
 def _is_linked(web, keys, v):
-    """Whether the vertex is on a path and has the one before it as a neighbour."""
+    """Whether the vertex is on a path and is a neighbour of the previous vertex."""
     if v < 1 or v >= web[0] or not _is_tendril(web, keys, v):
         return False
     if v & 7 or _is_tendril(web, keys, v - 1):
@@ -76,13 +77,13 @@ def _is_linked(web, keys, v):
 
 @inlined
 def _is_usual(web, keys, v):
-    """Whether the vertex is a page that may have more neighbours than one."""
+    """Whether the vertex is a page that may have several neighbours."""
     return not _is_tendril(web, keys, v) and unit(draw(keys[_LEAF], np.uint64(v))) >= web[3]
 
 
 @inlined
 def _first_hub(web, keys, level, block):
-    """The first hub of a block of this level; -1 where none is found, or where the block is beyond the last vertex."""
+    """The first hub of a block of this level; -1 if none is found, or if the block is beyond the last vertex."""
     base = block << level
     if base >= web[0]:
         return -1
@@ -97,7 +98,7 @@ def _first_hub(web, keys, level, block):
 
 @inlined
 def _end_of_hubs(web, keys, level, block, first):
-    """Behind the last hub of a block."""
+    """The vertex after the last hub of a block."""
     number = np.uint64(block * _MOST_LEVELS + level)
     count = 1 + np.int64(below(draw(keys[_RUN], number), np.uint64(2 * web[2] - 1)))
     return min(first + count, min((block + 1) << level, web[0]))
@@ -114,7 +115,8 @@ def _is_lucky(keys, chances, level, group):
 
 @inlined
 def _put(near, count, w):
-    """Put a neighbour into those in increasing order, if it is not there yet; how many there are then."""
+    """Insert a neighbour into the first `count` ones, which are increasing, unless it is a duplicate; return the new
+    count."""
     place = count
     while place > 0 and near[place - 1] > w:
         place -= 1
@@ -128,7 +130,7 @@ def _put(near, count, w):
 
 @inlined
 def _put_first_hub(web, keys, level, block, v, near, count):
-    """The same of the first hub of a block, if it has one and that is not v."""
+    """Insert the first hub of a block, if it exists and is not v; return the new count."""
     hub = _first_hub(web, keys, level, block)
     if hub < 0 or hub == v:
         return count
@@ -137,7 +139,7 @@ def _put_first_hub(web, keys, level, block, v, near, count):
 
 @inlined
 def _begin_row(web, keys, chances, state, near):
-    """Put the few neighbours of the vertex into `near`: all but those that it has as a hub."""
+    """Write the few neighbours of the vertex to `near`: all except its neighbours as a hub."""
     v, count, levels = state[_VERTEX], 0, np.int64(0)
     if _is_linked(web, keys, v):
         count = _put(near, count, v - 1)
@@ -180,7 +182,7 @@ def _begin_row(web, keys, chances, state, near):
 
 @inlined
 def _links(web, keys, chances, v, levels, group):
-    """Which vertices of a group the hub has: 0 none, 1 those with several neighbours, 2 all pages."""
+    """The neighbours of the hub in a group: 0 none, 1 the usual pages, 2 all pages."""
     found = 0
     for level in range(LEAST_LEVEL, web[1] + 1):
         if (levels >> level) & 1 and (group << _GROUP_BITS) >> level == v >> level:
@@ -193,8 +195,7 @@ def _links(web, keys, chances, v, levels, group):
 
 @inlined
 def _put_group(web, keys, chances, state, near, src, dst, count):
-    """Write those neighbours of a hub that are in the group at hand, its few ones among them; how many there are
-    then."""
+    """Write the neighbours of a hub in the current group, with its few neighbours there; return the new count."""
     v, group = state[_VERTEX], state[_AT]
     kinds = _links(web, keys, chances, v, state[_LEVELS], group)
     for w in range(group << _GROUP_BITS, min((group + 1) << _GROUP_BITS, web[0])):
@@ -211,7 +212,7 @@ def _put_group(web, keys, chances, state, near, src, dst, count):
 
 @kernel
 def list_rows(web, keys, chances, state, near, stop, src, dst):
-    """Write pairs of the rows from the state on, before vertex `stop`, as many as there is room for; how many.
+    """Write pairs of the rows from the state on, before vertex `stop`, until the arrays are full; return their number.
 
     web : (vertices, last level, hubs of a block on average, share of leaves, share of tendrils). keys : uint64 of
     _STREAMS. chances : float64 of every level. state : int64[6], see _VERTEX. near : int64 with room for the hubs of
@@ -243,7 +244,7 @@ def list_rows(web, keys, chances, state, near, stop, src, dst):
 
 
 class Web(GeneratedSource):
-    """See the module. chances : of a coin, by level."""
+    """See the module. chances : success probability of a coin, by level."""
 
     def __init__(self, request: Request) -> None:
         n, values = required_vertices(request, LEAST_VERTICES), request.values
@@ -255,7 +256,7 @@ class Web(GeneratedSource):
         self._keys = np.array([request.key(stream) for stream in _STREAMS], np.uint64)
 
     def info(self) -> SourceInfo:
-        """As of others, with both directions."""
+        """See GeneratedSource; with both directions."""
         return replace(super().info(), both_directions=True)
 
     def _pairs(self, first_slot: int, stop_slot: int, batch_edges: int) -> Iterator[tuple[Ids, Ids]]:
@@ -272,8 +273,8 @@ class Web(GeneratedSource):
 
 
 class _Coins:
-    """How many arcs come of coins, beside those of first hubs and of pages side by side. usual : share of the vertices
-    that coins are thrown for. levels : from the least to that of all vertices. most_arcs : that there can be, about."""
+    """The number of arcs from coins, in addition to arcs of first hubs and of pages next to each other. usual : share
+    of vertices with coins. levels : from the least to that of all vertices. most_arcs : the approximate maximum."""
 
     def __init__(self, n: int, usual: float) -> None:
         self._n, self._usual = n, usual
@@ -284,8 +285,8 @@ class _Coins:
         self.most_arcs = int(self._others + self._most(_MOST_HUBS // 2))
 
     def _each(self, hubs: int) -> float:
-        """Arcs of all levels, if coins had the chances of the shares. hubs : of a block, on average."""
-        # Runs have 1 to 2 hubs - 1 vertices, as far as the block goes, and those of them are hubs that are usual pages.
+        """Arcs of all levels, if the shares were the chances of coins. hubs : mean number per block."""
+        # Runs have 1 to 2 hubs - 1 vertices, cut at the end of the block; the usual pages among them are hubs.
         lengths = np.arange(1, 2 * hubs)
         runs = hubs - np.outer(0.5 / 2.0**self.levels, lengths * (lengths - 1)).mean(axis=1)
         found = float((self._shares * (1 + (np.maximum(runs, 1) - 1) * self._usual)).sum())
@@ -295,8 +296,8 @@ class _Coins:
         return self._each(hubs) * _MOST_CHANCE / float(self._shares.max())
 
     def for_arcs(self, arcs: int) -> tuple[int, np.ndarray]:
-        """Hubs of a block on average, and the chance of a coin by level, float64[64]. Raises InputError for more arcs
-        than there can be."""
+        """The mean number of hubs per block, and the chance of a coin by level, float64[64]. Raises InputError for too
+        many arcs."""
         wanted = max(0.0, arcs - self._others)
         hubs = next((hubs for hubs in range(_USUAL_HUBS, _MOST_HUBS // 2 + 1) if wanted <= self._most(hubs)), None)
         if hubs is None:
@@ -308,5 +309,5 @@ class _Coins:
 
 
 def web(request: Request) -> Web:
-    """A web of n vertices and about so many arcs."""
+    """A web with n vertices and about the requested number of arcs."""
     return Web(request)

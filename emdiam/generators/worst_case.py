@@ -1,16 +1,15 @@
 """Worst case of diameter approximation by clusters: lists with fans on a long list; a slot is an edge.
 
-A spine, i.e. a list of k3 vertices. At each of them hangs a list of k1 vertices, the spine's vertex
-counted as its first, and at the last of these a fan of k2 leaves: n = k3 (k1 + k2). Most vertices
-are in fans, so most of the clusters' masters are, too; many clusters meet at the spine along heavy
-edges, which makes the weighted diameter of the condensed graph far too large.
-Ajwani, Beckmann, Meyer, Veith 2012 (I/O-efficient approximation of graph diameters by parallel
-cluster growing), section 4, "Graph classes".
+The spine is a list of k3 vertices. Each of them is the first vertex of a list of k1 vertices, whose last vertex has a
+fan of k2 leaves: n = k3 (k1 + k2). Most vertices are in fans, and so are most of the clusters' masters. Many clusters
+meet at the spine along heavy edges, which makes the weighted diameter of the condensed graph far too large. Ajwani,
+Beckmann, Meyer, Veith 2012 (I/O-efficient approximation of graph diameters by parallel cluster growing), section 4,
+"Graph classes".
 
-The graph is a tree. In natural ids the vertices of one list and its fan follow each other: list
-from the spine outwards, then leaves. Edge i joins vertex i + 1 to its parent. No memory beyond the
-batch. Diameter: k3 - 1 + 2 k1 for k3 >= 2, from a leaf of the first fan to one of the last;
-for k3 = 1 the longer of k1 and, where there are two leaves, 2.
+The graph is a tree. In natural ids, the vertices of a list and its fan are consecutive: the list from the spine
+outwards, then the leaves. Edge i joins vertex i + 1 to its parent. No memory beyond the batch. Diameter: k3 - 1 + 2 k1
+for k3 >= 2, from a leaf of the first fan to a leaf of the last; for k3 = 1, k1, or 2 if that is larger and the fan has
+two leaves.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ DEFAULT_FANS = (10, 100)  # k1, k2 of the paper's experiments
 
 @kernel
 def _parents(list_length, leaves, first, src, dst):
-    """Edges number first..: (parent of v, v) for v = first + 1, ..., in natural ids."""
+    """Write the edges number first..: (parent of v, v) for v = first + 1, ..., in natural ids."""
     unit = list_length + leaves
     place = (first + 1) % unit
     for i in range(len(src)):
@@ -34,7 +33,7 @@ def _parents(list_length, leaves, first, src, dst):
             src[i] = v - unit
         elif place < list_length:
             src[i] = v - 1
-        else:  # a leaf, joined to the last of its list
+        else:  # a leaf, joined to the last vertex of its list
             src[i] = v - place + list_length - 1
         dst[i] = v
         place += 1
@@ -50,7 +49,8 @@ def worst_case_diameter(k1: int, k2: int, k3: int) -> int:
 
 
 def _request_fans(request: Request) -> tuple[int, int, int]:
-    """k1, k2, k3: as given, or as many lists as `vertices` allow; raises InputError."""
+    """k1, k2, k3 of the request, by default with the largest number of lists that `vertices` allows. Raises
+    InputError."""
     fans, vertices = request.values["fans"], request.vertices
     k1, k2, *rest = DEFAULT_FANS if fans is None else fans
     if rest:
@@ -69,7 +69,7 @@ def _request_fans(request: Request) -> tuple[int, int, int]:
 
 
 def worst_case(request: Request) -> EdgeSlots:
-    """The worst case with the given fans (k1, k2, k3), or (k1, k2) and at most `vertices` vertices."""
+    """The worst case with fans (k1, k2, k3), or with (k1, k2) and at most `vertices` vertices."""
     k1, k2, k3 = _request_fans(request)
     n, layout = k3 * (k1 + k2), request.values["layout"]
     numbering = Numbering(request, n, layout == "random")

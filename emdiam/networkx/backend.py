@@ -1,7 +1,7 @@
-"""The functions of the backend, by the names and with the parameters, results, orders and errors of networkx.
+"""The functions of the backend, with the names, parameters, results, orders and errors of networkx.
 
-Entry point networkx.backends. What cannot run here, or should not, is said with a reason, which networkx logs; it then
-answers itself, so that errors of such calls are its own.
+Entry point networkx.backends. The backend declines a call that it cannot or should not run with a reason, which
+networkx logs. networkx then answers itself, with its own errors.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .paths import hop_lengths, shortest_path, shortest_path_length, weighted_le
 if TYPE_CHECKING:
     from .graph import BackendGraph
 
-# Written out: tools that read the source take no starred names. A test compares them with FUNCTIONS.
+# Listed, since tools that read the source do not accept starred names. A test compares them with FUNCTIONS.
 __all__ = [
     "all_pairs_dijkstra_path_length", "all_pairs_shortest_path_length", "approximate_diameter",
     "average_shortest_path_length", "barycenter", "bfs_layers", "can_run", "center", "closeness_centrality",
@@ -39,32 +39,32 @@ __all__ = [
     "single_target_shortest_path_length", "wiener_index",
 ]
 
-# Before, single_target_shortest_path_length gave an iterator, and a reason for False was taken for True.
+# In earlier releases single_target_shortest_path_length returned an iterator, and a reason counted as True.
 _OLDEST = (3, 5)
 _ONCE = {"approximate_diameter", "single_source_shortest_path_length", "single_target_shortest_path_length",
          "single_source_dijkstra_path_length", "bfs_layers", "descendants_at_distance"}
-# Arguments with which a function searches once.
+# Arguments that make a function search once.
 _ENDS = ("source", "target", "u")
-# Numbers below it are the same as floats.
+# Integers below it are exact as floats.
 _MOST_CUTOFF = 1 << 53
 
 
-# -- what networkx asks of a backend --------------------------------------------------------------
+# -- interface of a backend of networkx -----------------------------------------------------------
 def convert_from_nx(graph: Any, edge_attrs: Mapping[str, Any] | None = None, **_: Any) -> BackendGraph:
-    """The graph as arrays, with these attributes of edges, and what counts where an edge has none. Raises what has
-    networkx answer itself for an attribute that cannot be an array (see weights.py)."""
+    """The graph as arrays, with these attributes of edges and their defaults. For an attribute that cannot be an array,
+    raises an error after which networkx answers itself (see weights.py)."""
     from .graph import ArrayGraph
 
     return ArrayGraph(graph, edge_attrs)
 
 
 def convert_to_nx(result: Any, **_: Any) -> Any:
-    """A graph of the backend as one of networkx; any other result as it is."""
+    """A graph of the backend as one of networkx; any other result unchanged."""
     return result.to_networkx() if getattr(result, "__networkx_backend__", None) == "emdiam" else result
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
-    """True, or the reason why a call is left to networkx; False to one that is too old."""
+    """True, or the reason why networkx must answer; False for a networkx that is too old."""
     if tuple(map(int, re.findall(r"\d+", nx.__version__)[:2])) < _OLDEST:
         return False
     try:
@@ -87,12 +87,12 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool
 
 
 def _is_cutoff(cutoff: Any) -> bool:
-    """Whether it is one to compare floats with."""
+    """Whether a cutoff can be compared with floats exactly."""
     return cutoff is None or isinstance(cutoff, float) or (isinstance(cutoff, int) and abs(cutoff) < _MOST_CUTOFF)
 
 
 def _can_weigh(graph: Any, weight: Any, given: Mapping[str, Any]) -> bool | str:
-    """True, or the reason why distances along weights are left to networkx."""
+    """True, or the reason why networkx must compute distances along weights."""
     if not isinstance(weight, str):
         return "the weight is no name of an attribute, but a function or the like"
     if not isinstance(graph, nx.Graph) and weight not in ("weight", graph.weight_name):
@@ -103,7 +103,7 @@ def _can_weigh(graph: Any, weight: Any, given: Mapping[str, Any]) -> bool | str:
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
-    """True, or the reason why networkx has the answer sooner."""
+    """True, or the reason why networkx answers faster."""
     given = _given(name, args, kwargs)
     if given.get("e") is not None:
         return "eccentricities are given, so the answer is known"
@@ -121,19 +121,20 @@ def _signature(name: str) -> inspect.Signature:
 
 
 def _given(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call by their names. Raises TypeError for those that the function does not have."""
+    """The arguments of a call by name. Raises TypeError for unknown ones."""
     return _signature(name).bind(*args, **kwargs).arguments
 
 
 # -- eccentricities -------------------------------------------------------------------------------
 def eccentricity(G: BackendGraph, v: Any = None, sp: None = None, weight: str | None = None) -> Any:
-    """networkx.eccentricity: of the node v, or a dict of those of many, in the order of `v` or of the graph."""
+    """networkx.eccentricity: a number for a node v, or a dict for several nodes, in the order of `v` or of the
+    graph."""
     if not len(G):  # networkx 3.7 raises for a graph without nodes, before that it returns an empty dict
         return nx.eccentricity(_empty(G), v, None, weight, backend="networkx")
     nodes: list[Any] = []
     fault = None
     try:
-        nodes.extend(G.nbunch_iter(v))  # keeps those before one that is none
+        nodes.extend(G.nbunch_iter(v))  # keeps the nodes before an invalid one
     except nx.NetworkXError as error:
         fault = error
     positions = None if v is None and nodes else [G.index[node] for node in nodes]
@@ -185,8 +186,8 @@ def harmonic_diameter(G: BackendGraph, sp: None = None, *, weight: str | None = 
 
 
 def approximate_diameter(G: BackendGraph, seed: Any = None) -> int:
-    """networkx.approximation.diameter: the eccentricity of a node that is farthest from a random one. seed : the
-    generator that networkx has made of it."""
+    """networkx.approximation.diameter: the eccentricity of a node that is farthest from a random one. seed : the random
+    generator made by networkx."""
     n = len(G)
     if not n:
         raise nx.NetworkXError("Expected non-empty NetworkX graph!")
@@ -211,8 +212,8 @@ def _empty(graph: BackendGraph) -> nx.Graph:
 
 def _extreme(name: str, graph: BackendGraph, e: Any, usebounds: bool, weight: str | None,
              end: Callable[[list[Any]], Any]) -> Any:
-    """The function of networkx of this name: the radius, or the nodes whose eccentricity is at this end of all. Raises
-    NetworkXError where a node does not reach all."""
+    """The named function of networkx: the radius, or the nodes with the smallest or largest eccentricity, by `end`.
+    Raises NetworkXError if a node does not reach all others."""
     if e is not None or not len(graph):
         return getattr(nx, name)(_empty(graph), e, usebounds, weight, backend="networkx")
     if weight is None:
@@ -226,13 +227,13 @@ def _extreme(name: str, graph: BackendGraph, e: Any, usebounds: bool, weight: st
 
 
 def _check_connected(graph: BackendGraph, usebounds: object = False) -> None:
-    """Raises NetworkXError for a graph that is not connected, or not strongly connected."""
+    """Raise NetworkXError for a graph that is not connected, or not strongly connected."""
     if not graph.is_connected():
         raise nx.NetworkXError(_infinite(graph, usebounds))
 
 
 def _infinite(graph: BackendGraph, usebounds: object = False) -> str:
-    """What networkx says of such a graph."""
+    """The message of networkx for a graph that is not connected."""
     if graph.is_directed():
         return "Found infinite path length because the digraph is not strongly connected"
     return ("Cannot compute metric because graph is not connected." if usebounds is True else
@@ -258,7 +259,7 @@ def single_target_shortest_path_length(G: BackendGraph, target: Any,
 
 def all_pairs_shortest_path_length(G: BackendGraph,
                                    cutoff: float | None = None) -> Iterator[tuple[Any, dict[Any, int]]]:
-    """networkx.all_pairs_shortest_path_length: a node and its dict of lengths at a time."""
+    """networkx.all_pairs_shortest_path_length: yields each node with its dict of lengths."""
     for node in G:
         yield node, hop_lengths(G, node, cutoff)
 
@@ -266,7 +267,7 @@ def all_pairs_shortest_path_length(G: BackendGraph,
 def single_source_dijkstra_path_length(G: BackendGraph, source: Any, cutoff: float | None = None,
                                        weight: str | None = "weight") -> dict[Any, Any]:
     """networkx.single_source_dijkstra_path_length: by increasing distance, as the search settles the nodes."""
-    for node in {source}:  # with the error of networkx for what cannot be hashed
+    for node in {source}:  # raises the error of networkx for an unhashable node
         if node not in G:
             raise nx.NodeNotFound(f"Node {node} not found in graph")
     return weighted_lengths(G, source, cutoff, weight)
@@ -274,7 +275,7 @@ def single_source_dijkstra_path_length(G: BackendGraph, source: Any, cutoff: flo
 
 def all_pairs_dijkstra_path_length(G: BackendGraph, cutoff: float | None = None,
                                    weight: str | None = "weight") -> Iterator[tuple[Any, dict[Any, Any]]]:
-    """networkx.all_pairs_dijkstra_path_length: a node and its dict of distances at a time."""
+    """networkx.all_pairs_dijkstra_path_length: yields each node with its dict of distances."""
     for node in G:
         yield node, weighted_lengths(G, node, cutoff, weight)
 

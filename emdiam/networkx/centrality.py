@@ -17,7 +17,7 @@ __all__ = ["average_shortest_path_length", "barycenter", "closeness_centrality",
            "harmonic_centrality", "wiener_index"]
 
 UNWEIGHTED, DIJKSTRA = "unweighted", "dijkstra"
-# The other methods of networkx, which add up in another order.
+# The other methods of networkx, which sum in another order.
 OTHER_METHODS = ("bellman-ford", "floyd-warshall", "floyd-warshall-numpy")
 
 
@@ -57,7 +57,7 @@ def global_efficiency(G: BackendGraph) -> float:
 
 def closeness_centrality(G: BackendGraph, u: Any = None, distance: str | None = None,
                          wf_improved: bool = True) -> Any:
-    """networkx.closeness_centrality: by distances to the node, where the graph is directed."""
+    """networkx.closeness_centrality; in a directed graph from distances to the node."""
     nodes = G if u is None else [u]
     if u is not None:
         check_node(G, u, distance, "is not in G")
@@ -75,8 +75,8 @@ def closeness_centrality(G: BackendGraph, u: Any = None, distance: str | None = 
 
 def harmonic_centrality(G: BackendGraph, nbunch: Any = None, distance: str | None = None,
                         sources: Any = None) -> dict[Any, float]:
-    """networkx.harmonic_centrality: by distances to the node, where the graph is directed. Searches are from `nbunch`
-    or from `sources`, which are fewer."""
+    """networkx.harmonic_centrality; in a directed graph from distances to the node. Searches start from `nbunch` or
+    from `sources`, whichever has fewer nodes."""
     import numpy as np
 
     everything = nbunch is None and sources is None and distance is None
@@ -107,8 +107,8 @@ def harmonic_centrality(G: BackendGraph, nbunch: Any = None, distance: str | Non
 
 
 def barycenter(G: BackendGraph, weight: str | None = None, attr: None = None, sp: None = None) -> list[Any]:
-    """networkx.barycenter: the nodes with the smallest sum of distances, in the order of the graph; of a tree the one
-    nearer to the first node comes first."""
+    """networkx.barycenter: the nodes with the smallest sum of distances, in the order of the graph; in a tree, the node
+    nearer to the first one comes first."""
     if weight is None and not G.is_directed():
         if not len(G):
             raise nx.NetworkXPointlessConcept("G has no nodes.")
@@ -127,7 +127,7 @@ def barycenter(G: BackendGraph, weight: str | None = None, attr: None = None, sp
 
 
 def _centroid(tree: BackendGraph) -> list[Any]:
-    """The nodes without which no part of a tree has more than half of its nodes."""
+    """The centroid of a tree: nodes whose removal leaves no part with more than half of the nodes."""
     import numpy as np
 
     order, before = tree.along(None).tree(0)
@@ -141,9 +141,10 @@ def _centroid(tree: BackendGraph) -> list[Any]:
 
 
 def check_node(graph: BackendGraph, node: Any, weight: str | None, what: str) -> None:
-    """Raises NodeNotFound, as searches of networkx do, for what is no node. what : a search without weights says."""
+    """Raise NodeNotFound for an unknown node, like searches of networkx. what : the message of a search without
+    weights."""
     if weight is not None:
-        for each in {node}:  # with the error of networkx for what cannot be hashed
+        for each in {node}:  # raises the error of networkx for an unhashable node
             if each not in graph:
                 raise nx.NodeNotFound(f"Node {each} not found in graph")
     elif node not in graph:
@@ -157,7 +158,7 @@ def _total(graph: BackendGraph, weight: str | None) -> Any:
 
 def _sums(graph: BackendGraph, positions: list[int] | None, weight: str | None,
           rows: Rows) -> Iterable[tuple[int, Any]]:
-    """How many vertices each of those at `positions` (None: all) reaches, and the sum of their distances."""
+    """For each vertex at `positions` (None: all), the number of reached vertices and the sum of their distances."""
     if weight is None:
         yield from graph.sums(positions, rows)
         return
@@ -168,7 +169,7 @@ def _sums(graph: BackendGraph, positions: list[int] | None, weight: str | None,
 
 
 def _inverses(graph: BackendGraph, position: int, weight: str | None, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """The positions at distances other than 0 from one, and the inverses of these distances."""
+    """The positions at nonzero distances from `position`, and the inverses of these distances."""
     import numpy as np
 
     if weight is None:

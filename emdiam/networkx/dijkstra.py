@@ -1,8 +1,8 @@
-"""Dijkstra's algorithm over arrays in memory, in the order of networkx: by distance, then by when a vertex was given
-that distance. Where a weight is negative it also finds what networkx finds.
+"""Dijkstra's algorithm over arrays in memory, in the order of networkx: by distance, then by the time at which a vertex
+got that distance. With negative weights, results are those of networkx too.
 
-Source: Dijkstra (1959), with a binary heap in which a vertex is once. Bytes a vertex: 57. Kernels run without the
-interpreter's lock.
+Source: Dijkstra (1959), with a binary heap that contains each vertex at most once. 57 bytes per vertex. Kernels run
+without the interpreter's lock.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..paths.dijkstra import heap_of
 from ..units import available_cores
 from .weights import ArcWeights, WeightedSearches
 
-# Arc steps of searches from all vertices that take less than a run of pivots.
+# Up to this number of arc steps, searches from all vertices take less time than a run of pivots.
 FEW_STEPS = 5_000_000
 _UNSEEN, _SETTLED = -1, -2
 _CONTRADICTION = -1
@@ -26,31 +26,31 @@ _NO_TARGET = -1
 
 
 class ArraySearches(WeightedSearches):
-    """Searches along arcs with weights. indptr : int64[n + 1]. indices : id[m], rows in any order, with loops if there
-    are any. directed : whether arcs have no others back."""
+    """Searches along arcs with weights. indptr : int64[n + 1]. indices : id[m], rows in any order, possibly with loops.
+    directed : False if every arc has a reverse arc."""
 
     def __init__(self, indptr: np.ndarray, indices: np.ndarray, weights: ArcWeights, directed: bool) -> None:
         self.weights, self.order, self._directed = weights, len(indptr) - 1, directed
         self._rows = (indptr, indices, weights.costs, weights.whole)
 
     def search(self, source: int, cutoff: float | None = None) -> tuple[np.ndarray, list[Any]]:
-        """See WeightedSearches; in the order in which networkx settles them."""
+        """See WeightedSearches; in the order in which networkx settles vertices."""
         queue, distances, whole, _ = self._searched(source, cutoff=cutoff)
         return queue, self.weights.numbers(distances[queue], whole[queue])
 
     def tree(self, source: int) -> tuple[np.ndarray, np.ndarray]:
-        """See WeightedSearches; in the order in which networkx settles them, and with its predecessors."""
+        """See WeightedSearches; in the order in which networkx settles vertices, with its predecessors."""
         queue, _, _, before = self._searched(source)
         return queue, before[queue]
 
     def distance(self, source: int, target: int) -> Any:
-        """See WeightedSearches; the search ends at the target, as that of networkx."""
+        """See WeightedSearches; the search ends at the target, like in networkx."""
         queue, distances, whole, _ = self._searched(source, target)
         return self.weights.numbers(distances[queue], whole[queue])[-1] if queue[-1] == target else None
 
     def _searched(self, source: int, target: int = _NO_TARGET, cutoff: float | None = None) -> tuple[np.ndarray, ...]:
-        """The vertices in the order in which they are settled; of all vertices the distances, whether these are
-        integers, and the predecessors, which count for those that are settled alone."""
+        """The vertices in the order in which they are settled; and for all vertices the distances, whether these are
+        integers, and the predecessors, which are valid only for settled vertices."""
         state = self._state()
         reached = search(*self._rows, source, target, np.inf if cutoff is None else float(cutoff), *state)
         if reached == _CONTRADICTION:
@@ -58,7 +58,7 @@ class ArraySearches(WeightedSearches):
         return state[0][:reached], state[1], state[2], state[-1]
 
     def eccentricities(self, positions: Sequence[int] | None = None) -> list[Any]:
-        """See WeightedSearches. Those of all vertices are computed once."""
+        """See WeightedSearches. Eccentricities of all vertices are computed once."""
         if positions is None:
             return self._eccentricities
         if "_eccentricities" in vars(self) and len(self._eccentricities) == self.order:
@@ -77,7 +77,7 @@ class ArraySearches(WeightedSearches):
         return self.weights.numbers(out[:done], whole[:done])
 
     def diameter(self) -> Any:
-        """See WeightedSearches; by pivots where all searches would take long, and sums are integers."""
+        """See WeightedSearches; with pivots if all searches would take long and sums are integers."""
         steps = self.order * (self.order + len(self._rows[1]))
         if "_eccentricities" in vars(self) or steps <= FEW_STEPS or not self._has_proof:
             return super().diameter()
@@ -85,7 +85,7 @@ class ArraySearches(WeightedSearches):
 
     @property
     def _has_proof(self) -> bool:
-        """Whether pivots prove the number that networkx finds: sums of floats depend on where a path begins."""
+        """Whether pivots prove the result of networkx: sums of floats depend on the end at which a path starts."""
         costs = self.weights.costs
         return not self._directed and self.weights.are_whole and int(costs.min(initial=0)) >= 0
 
@@ -116,15 +116,16 @@ class ArraySearches(WeightedSearches):
         return float(total)
 
     def _state(self) -> tuple[np.ndarray, ...]:
-        """Vertices in the order in which they are settled; their distances, and whether these are integers; the heap,
-        where in it each is, and when it was given its distance; the vertex before each, which the source has not."""
+        """Arrays of a search: vertices in the order in which they are settled; distances, and whether these are
+        integers; the heap, the position of each vertex in it, and the time at which the vertex got its distance; and
+        predecessors, none for the source."""
         n = self.order
         return (np.empty(n, np.int64), np.empty(n, self.weights.costs.dtype), np.empty(n, bool), np.empty(n, np.int64),
                 np.full(n, _UNSEEN, np.int64), np.empty(n, np.int64), np.full(n, -1, np.int64))
 
 
 def contradiction() -> ValueError:
-    """What networkx raises where a vertex that is settled would come nearer."""
+    """The error of networkx for a settled vertex that would get a smaller distance."""
     return ValueError("Contradictory paths found:", "negative weights?")
 
 
@@ -141,8 +142,8 @@ _sift_up, _sift_down = heap_of(_before)
 def search(
         indptr, indices, costs, whole_arcs, source, target, cutoff, queue, distances, whole, heap, place, turns,
         before):
-    """Search from `source` up to the distance `cutoff`, or until `target` is settled; returns how many vertices were
-    reached, r: they are queue[:r], in the order in which they were settled; or _CONTRADICTION. Others: see
+    """Search from `source` up to the distance `cutoff`, or until `target` is settled. Returns the number r of reached
+    vertices, which are queue[:r] in the order in which they were settled; or _CONTRADICTION. Other arguments: see
     ArraySearches and its _state."""
     distances[source], whole[source], turns[source] = 0, True, 0
     heap[0], place[source] = source, 0
@@ -182,8 +183,8 @@ def search(
 def eccentricities(
         indptr, indices, costs, whole_arcs, sources, queue, distances, whole, heap, place, turns, before, out,
         out_whole):
-    """out[i], out_whole[i] = the largest distance from sources[i], the first of these; stops at a source that does not
-    reach all vertices. Returns how many are done, and the result of the last search."""
+    """out[i], out_whole[i] = the largest distance from sources[i], the first one among equals; stops at a source that
+    does not reach all vertices. Returns the number of sources done, and the result of the last search."""
     n = len(queue)
     reached = np.int64(n)
     for i in range(len(sources)):
@@ -203,7 +204,7 @@ def eccentricities(
 @kernel
 def sum_of_inverses(
         indptr, indices, costs, whole_arcs, queue, distances, whole, heap, place, turns, before):
-    """The sum of 1 / d over all distances d between two vertices but 0, source by source, by increasing distance; and
+    """The sum of 1 / d over all nonzero distances d between two vertices, source by source, by increasing distance; and
     the result of the last search."""
     total, reached = 0.0, np.int64(0)
     for source in range(len(queue)):

@@ -1,6 +1,6 @@
-"""Graphs of the backend: what its functions ask of one, and a graph of networkx as arrays in memory.
+"""Graphs of the backend: their interface, and a graph of networkx as arrays in memory.
 
-Vertices are *positions* here, 0 to n - 1 in the order in which networkx iterates over the graph.
+Vertices are *positions* in this module, 0 to n - 1 in the order in which networkx iterates over the graph.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from .dijkstra import ArraySearches
 from .sums import centralities, pairs_of, sums_of
 from .weights import ArcWeights, WeightedSearches, unit_weights, weights_of
 
-# The rows that a search goes over: of neighbours, or of a directed graph of successors ("out"), of predecessors in the
-# order of networkx ("in"), or of successors in the reversed graph that networkx makes of it ("reversed").
+# The rows that a search reads: neighbours in an undirected graph; successors ("out") in a directed one, predecessors in
+# the order of networkx ("in"), or successors in the graph reversed by networkx ("reversed").
 Rows = Literal["out", "in", "reversed"]
-# Arc steps of plain searches from all sources that take less than a run of pivots, or one for the radius, which sorts
-# and plans and opens an engine (10 ms); and than one for all eccentricities, or the centre.
+# Up to these numbers of arc steps, plain searches from all sources take less time than a run of pivots, or a run for
+# the radius, which sorts, plans and opens an engine (10 ms); and than a run for all eccentricities, or the centre.
 _FEW_STEPS, _FEW_STEPS_FOR_ALL = 5_000_000, 20_000_000
 
 
 class BackendGraph(ABC):
-    """A graph with the questions that networkx asks before it calls a function, and with distances, which go along arcs
-    where it is directed.
+    """A graph with the methods that networkx calls before a function, and with distances, which follow arcs if it is
+    directed.
 
-    index : position of every node. A subclass says where its edges are.
+    index : position of every node. Subclasses have the edges.
     """
 
     __networkx_backend__ = "emdiam"
@@ -39,7 +39,7 @@ class BackendGraph(ABC):
 
     index: Mapping[Any, int]
 
-    # -- what networkx asks ---------------------------------------------------------------------
+    # -- methods for networkx -------------------------------------------------------------------
     def __len__(self) -> int:
         return len(self.index)
 
@@ -49,34 +49,34 @@ class BackendGraph(ABC):
     def __contains__(self, node: object) -> bool:
         try:
             return node in self.index
-        except TypeError:  # as networkx: what cannot be hashed is no node
+        except TypeError:  # like in networkx, an unhashable object is not a node
             return False
 
     @property
     def _adj(self) -> Mapping[Any, int]:
-        """What nbunch_iter looks nodes up in."""
+        """The nodes, for nbunch_iter."""
         return self.index
 
     def is_directed(self) -> bool:
-        """Whether distances go along arcs."""
+        """Whether distances follow arcs."""
         return False
 
     def is_multigraph(self) -> bool:
-        """No: an edge is there once, since distances do not change by others."""
+        """False: multiple edges do not affect distances, so each edge exists once."""
         return False
 
     def number_of_nodes(self) -> int:
-        """Vertices."""
+        """The number of vertices."""
         return len(self)
 
     order = number_of_nodes
 
     @abstractmethod
     def number_of_edges(self) -> int:
-        """Edges, as networkx counts them."""
+        """The number of edges, as networkx counts them."""
 
     def __str__(self) -> str:
-        """What networkx writes of it."""
+        """The text of networkx for the graph."""
         return f"Graph with {len(self)} nodes and {self.number_of_edges()} edges"
 
     @abstractmethod
@@ -95,12 +95,12 @@ class BackendGraph(ABC):
         [r]; and their distances, int64[r]."""
 
     def farthest(self, source: int, rows: Rows = "out") -> tuple[int, int]:
-        """How many vertices `source` reaches, and the position of one that is farthest from it."""
+        """The number of vertices that `source` reaches, and the position of a farthest one."""
         reached = self.search([source], rows=rows)[0]
         return len(reached), int(reached[-1])
 
     def diameter(self) -> int | None:
-        """The diameter; None if the graph is not connected. There are vertices. It is computed once."""
+        """The diameter of a graph with vertices; None if it is not connected. It is computed once."""
         return self._diameter
 
     @abstractmethod
@@ -111,7 +111,7 @@ class BackendGraph(ABC):
     @property
     @abstractmethod
     def _diameter(self) -> int | None:
-        """The same, kept by a subclass."""
+        """The diameter, cached by a subclass."""
 
     def radius(self) -> int:
         """The radius of a connected graph with vertices. It is computed once."""
@@ -120,25 +120,25 @@ class BackendGraph(ABC):
     @property
     @abstractmethod
     def _radius(self) -> int:
-        """The same, kept by a subclass."""
+        """The radius, cached by a subclass."""
 
     def center(self) -> list[Any]:
-        """The nodes of the smallest eccentricity, in the order of the graph, of a connected graph with vertices. They
+        """The nodes with the smallest eccentricity, in the order of the graph, of a connected graph with vertices. They
         are computed once."""
         return list(self._center)
 
     @property
     @abstractmethod
     def _center(self) -> list[Any]:
-        """The same, kept by a subclass."""
+        """The centre, cached by a subclass."""
 
     def periphery(self) -> list[Any]:
-        """The nodes of the largest eccentricity, in the order of the graph, of a connected graph with vertices."""
+        """The nodes with the largest eccentricity, in the order of the graph, of a connected graph with vertices."""
         values = self.eccentricities()
         return self.names(np.flatnonzero(values == values.max()))
 
     def is_connected(self) -> bool:
-        """Whether all vertices, of which there are some, are reached from the first, and reach it."""
+        """Whether the first vertex reaches all vertices, and all reach it, in a graph with vertices."""
         return self._connected
 
     @cached_property
@@ -147,33 +147,33 @@ class BackendGraph(ABC):
         return self.farthest(0)[0] == n and (not self.is_directed() or self.farthest(0, "in")[0] == n)
 
     def sum_of_inverses(self) -> float:
-        """The sum of 1 / d over all distances d of a vertex from another, in the order of networkx where searches from
-        all vertices add it up."""
+        """The sum of 1 / d over all distances d between two vertices, in the order of networkx if it is computed by
+        searches from all vertices."""
         pairs = self.pairs()
         return self.along(None).sum_of_inverses() if pairs is None else math.fsum(
             count / distance for distance, count in pairs.items())
 
     def total(self) -> int:
-        """The sum of all distances of a vertex from another."""
+        """The sum of all distances between two vertices."""
         pairs = self.pairs()
         return sum(total for _, total in self.sums()) if pairs is None else sum(
             distance * count for distance, count in pairs.items())
 
     @abstractmethod
     def pairs(self) -> dict[int, int] | None:
-        """Ordered pairs of different vertices by distance; None where searches from all vertices are quick, and where
-        distances are so long that they are counted in ranges."""
+        """Ordered pairs of different vertices by distance; None if searches from all vertices are quick, or if
+        distances are long and therefore counted in ranges."""
 
     def sums(self, positions: Sequence[int] | None = None, rows: Rows = "out") -> Iterable[tuple[int, int]]:
-        """How many vertices each vertex reaches, or each of those at `positions`, itself among them; and the sum of
-        their distances."""
+        """For each vertex, or each at `positions`, the number of reached vertices, with itself, and the sum of their
+        distances."""
         for position in range(len(self)) if positions is None else positions:
             reached, distances = self.search([position], rows=rows)
             yield len(reached), int(distances.sum())
 
     def inverses(self) -> np.ndarray | None:
-        """The sum of 1 / d over all distances d of every vertex from others, float64[n], where it is had in less than a
-        search from each."""
+        """The sum of 1 / d over the distances d of every vertex from all others, float64[n]; None unless it takes less
+        time than a search from each vertex."""
         return None
 
     @abstractmethod
@@ -182,7 +182,7 @@ class BackendGraph(ABC):
 
     @property
     def weight_name(self) -> str:
-        """What the weights are called that it has by another name than "weight"."""
+        """The name of the graph's weights, which may differ from "weight"."""
         return "weight"
 
     @abstractmethod
@@ -193,8 +193,8 @@ class BackendGraph(ABC):
 class ArrayGraph(BackendGraph):
     """A graph of networkx as arrays: neighbours in the order of networkx, so that searches meet vertices in its order.
 
-    Loops and multiple edges need no care: networkx lists a neighbour once, and a loop leads nowhere.
-    attributes : of the edges, to keep as weights, and what counts where an edge has none."""
+    Loops and multiple edges are harmless: networkx lists a neighbour once, and a loop does not change distances.
+    attributes : of the edges, to store as weights, with their defaults."""
 
     def __init__(self, graph: nx.Graph, attributes: Mapping[str, Any] | None = None) -> None:
         nodes = list(graph)
@@ -246,7 +246,7 @@ class ArrayGraph(BackendGraph):
 
     def search(self, sources: Sequence[int], limit: int | None = None,
                rows: Rows = "out") -> tuple[np.ndarray, np.ndarray]:
-        """See BackendGraph; in the order in which networkx meets them."""
+        """See BackendGraph; in the order in which networkx meets vertices."""
         from .search import search
 
         queue, distances = self._state()
@@ -264,12 +264,12 @@ class ArrayGraph(BackendGraph):
         return self._rows[which]
 
     def _tails(self) -> np.ndarray:
-        """The vertex that every arc leaves, id[m]."""
+        """The tail of every arc, id[m]."""
         return np.repeat(np.arange(len(self), dtype=self._indices.dtype), np.diff(self._indptr))
 
     @cached_property
     def _turned(self) -> np.ndarray:
-        """The arcs by the vertex that they lead to, int64[m], those to one by the vertex that they leave."""
+        """The numbers of the arcs, sorted by head and then by tail, int64[m]."""
         return np.argsort(self._indices, kind="stable")
 
     def sum_of_inverses(self) -> float:
@@ -305,20 +305,20 @@ class ArrayGraph(BackendGraph):
 
     @cached_property
     def _centralities(self) -> np.ndarray | None:
-        """Closeness and harmonic centrality of every vertex, float64[2, n]; None for a directed graph, which has
-        none, and for one without an edge."""
+        """Closeness and harmonic centrality of every vertex, float64[2, n]; None for a directed graph, for which they
+        are not computed, and for one without edges."""
         edges = self._edges()
         if self._directed or not len(edges[0]):
             return None
         values = np.zeros((2, len(self)))
         ids, found = centralities(edges)
         values[:, ids] = found
-        # Vertices without an edge are no part of the edges.
+        # The list of edges lacks vertices without an edge.
         values[0] *= (len(ids) - 1) / (len(self) - 1)
         return values
 
     def path(self, source: Any, target: Any, weight: str | None) -> list[Any]:
-        """See BackendGraph: networkx searches itself, from both ends, over the rows that it asks for."""
+        """See BackendGraph: networkx itself searches from both ends, and only the rows that it reads are made."""
         rows = LazyRows(self, weight)
         if weight is None:
             return list(nx.bidirectional_shortest_path(rows, source, target, backend="networkx"))
@@ -337,7 +337,7 @@ class ArrayGraph(BackendGraph):
         return {node: {weight: value} for node, value in zip(nodes, values, strict=True)}
 
     def along(self, weight: str | None, rows: Rows = "out") -> ArraySearches:
-        """See BackendGraph; what it finds of all vertices is kept."""
+        """See BackendGraph; the object is cached, with its results for all vertices."""
         rows = rows if self._directed else "out"
         key = (weight, rows)
         if key not in self._along:
@@ -348,7 +348,7 @@ class ArrayGraph(BackendGraph):
         return self._along[key]
 
     def _arcs(self, rows: Rows) -> np.ndarray:
-        """Which arc of "out" each of these is, int64[m]."""
+        """The numbers, among the arcs of "out", of the arcs in these rows, int64[m]."""
         if rows == "reversed":
             return self._turned
         offsets, tails = self.rows(rows)
@@ -382,7 +382,7 @@ class ArrayGraph(BackendGraph):
         return self.names(np.flatnonzero(central))
 
     def eccentricities(self, positions: Sequence[int] | None = None) -> np.ndarray:
-        """See BackendGraph. Those of all vertices are computed once."""
+        """See BackendGraph. Eccentricities of all vertices are computed once."""
         if positions is None:
             return self._eccentricities
         places = np.asarray(positions, np.int64)
@@ -395,24 +395,25 @@ class ArrayGraph(BackendGraph):
         return self._bounds("all").lower_bounds.astype(np.int64)
 
     def _bounds(self, what: str) -> Any:
-        """The result of emdiam.eccentricities, whose vertices are positions: a connected graph has an edge at each."""
+        """The result of emdiam.eccentricities, whose vertices are positions, since in a connected graph every vertex
+        has an edge."""
         from ..api import eccentricities
 
         return eccentricities(self._edges(), what=what, directed="out" if self._directed else None)
 
     def _by_searches(self, sources: np.ndarray) -> np.ndarray:
-        """Eccentricities, one search each, up to the first that does not reach all vertices."""
+        """Eccentricities of the sources, with one search each, up to the first that does not reach all vertices."""
         from .search import eccentricities
 
         out = np.empty(len(sources), np.int64)
         return out[: eccentricities(self._indptr, self._indices, sources, *self._state(), out)]
 
     def _has_all(self, steps: int) -> bool:
-        """Whether the eccentricities of all vertices are there, or take no more than so many arc steps."""
+        """Whether the eccentricities of all vertices are known, or take at most this number of arc steps."""
         return "_eccentricities" in vars(self) or self._is_quick(steps)
 
     def _is_quick(self, steps: int) -> bool:
-        """Whether plain searches from all vertices take no more than so many arc steps."""
+        """Whether plain searches from all vertices take at most this number of arc steps."""
         return len(self) * (len(self) + len(self._indices)) <= steps
 
     def _state(self) -> tuple[np.ndarray, np.ndarray]:
@@ -420,14 +421,14 @@ class ArrayGraph(BackendGraph):
         return np.empty(len(self), self._indices.dtype), np.full(len(self), -1, np.int64)
 
     def _edges(self) -> tuple[np.ndarray, np.ndarray]:
-        """Each edge once, or all arcs, loops left out: id[m] and id[m]."""
+        """Each edge once, or all arcs of a directed graph, without loops: id[m] and id[m]."""
         tails = self._tails()
         once = (np.not_equal if self._directed else np.less)(tails, self._indices)
         return tails[once], self._indices[once]
 
 
 class LazyRows:
-    """An ArrayGraph as networkx's own functions see a graph, whose rows are made as they are asked for."""
+    """An ArrayGraph with the interface of a graph for networkx's own functions; its rows are made on access."""
 
     __networkx_backend__ = "networkx"
 

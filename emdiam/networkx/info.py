@@ -1,4 +1,4 @@
-"""What networkx is told of the backend when it is imported: which functions there are, and what their pages say."""
+"""The metadata of the backend that networkx reads when it is imported: functions, and texts for their pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SUMS = ("By a search of a compiled kernel from every node; on larger graphs wit
 _PATHS = ("By a search of a compiled kernel, from every node unless you name one, while you iterate; without weights or"
           " by Dijkstra's algorithm. Between two nodes by networkx itself, on the converted graph.")
 
-# Function of networkx, by the name it is dispatched under -> what its page says of this backend.
+# Functions of networkx, by their names for dispatch, and the notes on this backend for their pages.
 FUNCTIONS: Mapping[str, str] = MappingProxyType({
     "eccentricity": _BOUNDS, "diameter": _BOUNDS, "radius": _BOUNDS, "center": _BOUNDS, "periphery": _BOUNDS,
     "approximate_diameter": "Two searches, from the same random node as networkx.",
@@ -28,8 +28,8 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     "closeness_centrality": _SUMS, "harmonic_centrality": _SUMS, "barycenter": _SUMS + " Without attr and sp.",
     "shortest_path": _PATHS, "shortest_path_length": _PATHS,
 })
-# nx.config.backends.emdiam: fewer nodes are left to networkx where it may choose; those of functions that search from
-# every node, and of functions that search once.
+# nx.config.backends.emdiam: networkx itself answers for graphs with fewer nodes if it may choose. The limits are for
+# functions that search from every node, and for functions that search once.
 DEFAULT_CONFIG: Mapping[str, Any] = MappingProxyType({"few_nodes": 30, "few_nodes_once": 1000})
 
 

@@ -1,4 +1,4 @@
-"""Functions of networkx that give shortest paths, or their lengths, between any nodes."""
+"""Functions of networkx for shortest paths, or their lengths, between any nodes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ METHODS = ("dijkstra", "bellman-ford")
 
 def shortest_path(G: BackendGraph, source: Any = None, target: Any = None, weight: str | None = None,
                   method: str = "dijkstra") -> Any:
-    """networkx.shortest_path: of two nodes a list; of one a dict of lists, by increasing length; else an iterator."""
+    """networkx.shortest_path: for two nodes a list; for one a dict of lists, by increasing length; else an iterator."""
     _check(method)
     if source is not None and target is not None:
         _check_both(G, source, target)
@@ -36,7 +36,8 @@ def shortest_path(G: BackendGraph, source: Any = None, target: Any = None, weigh
 
 def shortest_path_length(G: BackendGraph, source: Any = None, target: Any = None, weight: str | None = None,
                          method: str = "dijkstra") -> Any:
-    """networkx.shortest_path_length: of two nodes a number; of one a dict, by increasing length; else an iterator."""
+    """networkx.shortest_path_length: for two nodes a number; for one a dict, by increasing length; else an
+    iterator."""
     _check(method)
     if source is not None and target is not None:
         return _length(G, source, target, weight)
@@ -50,7 +51,7 @@ def shortest_path_length(G: BackendGraph, source: Any = None, target: Any = None
 
 
 def hop_lengths(graph: BackendGraph, source: Any, cutoff: float | None = None, rows: Rows = "out") -> dict[Any, int]:
-    """Distances of the nodes within `cutoff` (beginning with whole steps below it) of a node of the graph."""
+    """Distances of the nodes within `cutoff`, rounded up to whole steps, of a node of the graph."""
     limit = None if cutoff is None else math.ceil(min(cutoff, len(graph))) if cutoff > 0 else 0
     reached, distances = graph.search([graph.index[source]], limit, rows)
     return {source: 0, **dict(zip(graph.names(reached), distances.tolist(), strict=True))}
@@ -70,13 +71,13 @@ def _lengths(graph: BackendGraph, source: Any, weight: str | None, rows: Rows = 
 
 
 def _check(method: str) -> None:
-    """Raises ValueError for one that networkx has not."""
+    """Raise ValueError for a method that networkx lacks."""
     if method not in METHODS:
         raise ValueError(f"method not supported: {method}")
 
 
 def _check_both(graph: BackendGraph, source: Any, target: Any) -> None:
-    """Raises NodeNotFound for what is no node."""
+    """Raise NodeNotFound for an unknown node."""
     if source not in graph:
         raise nx.NodeNotFound(f"Source {source} is not in G")
     if target not in graph:
@@ -93,21 +94,21 @@ def _length(graph: BackendGraph, source: Any, target: Any, weight: str | None) -
     if source == target:
         return 0
     length = graph.along(weight).distance(graph.index[source], graph.index[target] if target in graph else -1)
-    hash(target)  # a TypeError for what cannot be hashed
+    hash(target)  # a TypeError for an unhashable object
     if length is None:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
     return length
 
 
 def _paths(graph: BackendGraph, source: Any, weight: str | None, rows: Rows = "out") -> dict[Any, list[Any]]:
-    """A shortest path from a node to each that it reaches, by increasing length."""
+    """A shortest path from a node to each reachable node, by increasing length."""
     reached, before = graph.along(weight, rows).tree(graph.index[source])
     others = before >= 0
     above = dict(zip(graph.names(reached[others]), graph.names(before[others]), strict=True))
     paths = {source: [source]}
     for node in above:
         missing = []
-        while node not in paths:  # edges of weight 0 may have a node come before the one above it
+        while node not in paths:  # with edges of weight 0, a node may come before its predecessor
             missing.append(node)
             node = above[node]
         for each in reversed(missing):
@@ -116,6 +117,6 @@ def _paths(graph: BackendGraph, source: Any, weight: str | None, rows: Rows = "o
 
 
 def _all_paths(graph: BackendGraph, weight: str | None) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
-    """A node and its dict of paths at a time."""
+    """Yield each node with its dict of paths."""
     for node in graph:
         yield node, _paths(graph, node, weight)

@@ -11,11 +11,11 @@ from ..jit import kernel
 @kernel
 def search(indptr: np.ndarray, indices: np.ndarray, limit: int, queue: np.ndarray, n_sources: int,
            distances: np.ndarray) -> int:
-    """Search from the distinct vertices queue[:n_sources] up to the distance `limit`; returns how many vertices were
-    reached, r: they are queue[:r], in the order in which they were met.
+    """Search from the distinct vertices queue[:n_sources] up to the distance `limit`. Returns the number r of reached
+    vertices, which are queue[:r] in the order in which the search met them.
 
-    indptr : int64[n + 1]. indices : id[m], rows in any order, with loops and duplicates if there are any. queue :
-    id[n]. distances : int64[n], all -1 before and those of vertices that were not reached after it.
+    indptr : int64[n + 1]. indices : id[m], rows in any order, possibly with loops and duplicates. queue : id[n].
+    distances : int64[n], all -1 before, and still -1 for unreached vertices afterwards.
     """
     n = len(distances)
     for place in range(n_sources):
@@ -40,7 +40,8 @@ def search(indptr: np.ndarray, indices: np.ndarray, limit: int, queue: np.ndarra
 def eccentricities(indptr: np.ndarray, indices: np.ndarray, sources: np.ndarray, queue: np.ndarray,
                    distances: np.ndarray, out: np.ndarray) -> int:
     """out[i] = the largest distance from sources[i] (int64[k]), up to the first that does not reach all vertices;
-    returns how many there are. out : int64[k]. Others : as for `search`; all distances are -1 again after it."""
+    returns the number of results. out : int64[k]. Other arguments: as for `search`; all distances are -1 again
+    afterwards."""
     n = len(distances)
     for i in range(len(sources)):
         queue[0] = sources[i]
@@ -55,8 +56,8 @@ def eccentricities(indptr: np.ndarray, indices: np.ndarray, sources: np.ndarray,
 
 @kernel
 def sum_of_inverses(indptr: np.ndarray, indices: np.ndarray, queue: np.ndarray, distances: np.ndarray) -> float:
-    """The sum of 1 / d over all distances d of a vertex from another, source by source, by increasing distance.
-    Arguments: as for `search`."""
+    """The sum of 1 / d over all distances d between two vertices, source by source, by increasing distance. Arguments:
+    as for `search`."""
     n, total = len(distances), 0.0
     for source in range(n):
         queue[0] = source
@@ -71,7 +72,7 @@ def sum_of_inverses(indptr: np.ndarray, indices: np.ndarray, queue: np.ndarray, 
 @kernel
 def component_sizes(indptr: np.ndarray, indices: np.ndarray, queue: np.ndarray, distances: np.ndarray,
                     sizes: np.ndarray) -> None:
-    """sizes[v] = how many vertices the component of v has, int64[n]. Others: as for `search`, without
+    """sizes[v] = the number of vertices of the component of v, int64[n]. Other arguments: as for `search`, without
     directions."""
     for vertex in range(len(distances)):
         if distances[vertex] < 0:

@@ -1,4 +1,4 @@
-"""A store as a graph of networkx: edges stay on disk, and functions of networkx on distances run on it."""
+"""A store as a graph of networkx: functions of networkx on distances run on it, with the edges on disk."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from .weights import WeightedSearches
 _PIECE = 1 << 16
 _KEYWORDS = frozenset(
     keywords_of("diameter").keys() - {"method", "require_connected", "directed", "weight", "weighted"})
-# Names that are looked up one by one; for more, all are loaded.
+# At most this number of names are read one by one; for more, all names are loaded.
 _FEW = 1 << 12
 
 
 class _Numbers(Mapping[Any, int]):
-    """Positions of the nodes first, first + 1, ... (n of them), which are nowhere listed."""
+    """Positions of the n nodes first, first + 1, ..., without a stored list."""
 
     def __init__(self, first: int, n: int) -> None:
         self._nodes = range(first, first + n)
 
     def __getitem__(self, node: Any) -> int:
-        hash(node)  # a TypeError for what cannot be hashed, as a dict raises
+        hash(node)  # a TypeError for an unhashable object, like a dict
         try:
             return self._nodes.index(operator.index(node))
         except (TypeError, ValueError):
@@ -55,11 +55,11 @@ class _Numbers(Mapping[Any, int]):
 class StoredGraph(BackendGraph):
     """A store as an undirected graph for functions of networkx: `nx.diameter(emdiam.networkx.Graph("graph.zarr"))`.
 
-    store : opened, or its path or address. options : by name, those of emdiam.diameter, but for require_connected:
+    store : an open store, or its path or address. options : keywords of emdiam.diameter except require_connected:
     memory, arena, threads, device, scratch, progress and so on. Nodes are the ids of the store, in increasing order;
-    those of one distance are in that order too. An engine is opened with the first search and stays, with its arena,
-    until `close`, the end of the context, or a function that computes eccentricities. Raises StoreError, InputError for
-    an option that cannot be, TypeError for one that there is not.
+    nodes at the same distance are in that order too. The first search opens an engine, which remains open with its
+    arena until `close`, the end of the context, or a function that computes eccentricities. Raises StoreError,
+    InputError for an invalid option, TypeError for an unknown one.
     """
 
     @keyword_terms(known=_KEYWORDS)
@@ -86,14 +86,14 @@ class StoredGraph(BackendGraph):
         self.close()
 
     def close(self) -> None:
-        """Give the engine back, and close the store if it was opened here."""
+        """Close the engine, and the store if this graph opened it."""
         with self._lock:
             self._stack.close()
 
     # -- nodes ----------------------------------------------------------------------------------
     @cached_property
     def index(self) -> Mapping[Any, int]:  # type: ignore[override]
-        """See BackendGraph. Ids that are no run of numbers are all loaded."""
+        """See BackendGraph. Loads all ids unless they are consecutive numbers."""
         record = self.store.record
         if record.id_kind in ("identity", "offset"):
             return _Numbers(record.first_id, self.store.n_vertices)
@@ -120,12 +120,12 @@ class StoredGraph(BackendGraph):
 
     @cached_property
     def _ranks(self) -> np.ndarray | None:
-        """Position of every vertex, id[n]; None if they are the same."""
+        """Position of every vertex, id[n]; None if positions equal vertices."""
         return self.store.natural_ids()
 
     @cached_property
     def _vertex_at(self) -> np.ndarray | None:
-        """The vertex at every position, int64[n]; None if they are the same."""
+        """The vertex at every position, int64[n]; None if positions equal vertices."""
         if self._ranks is None:
             return None
         vertices = np.empty(len(self), np.int64)
@@ -142,7 +142,7 @@ class StoredGraph(BackendGraph):
         return self.store.n_arcs // 2
 
     def to_networkx(self) -> nx.Graph:
-        """See BackendGraph: all edges come into memory, hundreds of bytes each."""
+        """See BackendGraph. Loads all edges into memory, with hundreds of bytes each."""
         store = self.store
         offsets = filled(np.empty(len(self) + 1, np.int64), store.values("indptr"))
         heads = filled(np.empty(store.n_arcs, np.int64), store.values("indices"))
@@ -167,7 +167,7 @@ class StoredGraph(BackendGraph):
         return self._engine
 
     def _without_engine(self) -> None:
-        """Give the engine back, since what follows opens one of its own."""
+        """Close the engine, since the next function opens its own."""
         self._engine = None
         self._engines.close()
 
@@ -218,7 +218,7 @@ class StoredGraph(BackendGraph):
         return self.names(np.flatnonzero(values == values.min()))
 
     def eccentricities(self, positions: Sequence[int] | None = None) -> np.ndarray:
-        """See BackendGraph. Those of all vertices are computed once."""
+        """See BackendGraph. Eccentricities of all vertices are computed once."""
         if positions is None:
             return self._eccentricities
         with self._lock:
@@ -257,7 +257,8 @@ class StoredGraph(BackendGraph):
 
     @cached_property
     def _component_sizes(self) -> np.ndarray:
-        """Vertices of the component of every position, int64[n]: a search from one vertex of each that has an edge."""
+        """The number of vertices of the component of every position, int64[n], with a search from one vertex of each
+        component with an edge."""
         sizes = np.zeros(len(self), np.int64)
         degrees = self._opened().degrees(self._vertices(np.arange(len(self))))
         sizes[degrees == 0] = 1
@@ -279,7 +280,7 @@ class StoredGraph(BackendGraph):
         return nodes
 
     def _path(self, source: int, target: int) -> list[Any] | None:
-        """The nodes of a path by numbers of edges; None without one."""
+        """The nodes of a path with the fewest edges; None without a path."""
         begin, end = self._vertices([source, target])
         with self._lock:
             engine = self._opened()
@@ -294,7 +295,8 @@ class StoredGraph(BackendGraph):
         return vertices if self._ranks is None else self._ranks[vertices].astype(np.int64)
 
     def tree(self, source: int) -> tuple[np.ndarray, np.ndarray]:
-        """See WeightedSearches, by numbers of edges; before each vertex is its neighbour with the smallest id."""
+        """See WeightedSearches, with numbers of edges as distances; the predecessor of a vertex is the neighbour with
+        the smallest id."""
         reached, steps = self.search([source])
         distances = np.full(len(self), -1, np.int64)
         distances[reached] = steps
@@ -309,20 +311,20 @@ class StoredGraph(BackendGraph):
         return reached, before
 
     def along(self, weight: str | None, rows: Rows = "out") -> StoredSearches:
-        """See BackendGraph; the weights of the store, if it has any. Raises InputError for the name of others."""
+        """See BackendGraph; along the weights of the store, if it has any. Raises InputError for another name."""
         if weight not in (None, "weight", self.weight_name):
             check_weighted(self.store, weight or "")
         return StoredSearches(self, weight is not None and self.store.record.weights is not None)
 
     @property
     def weight_name(self) -> str:
-        """What the weights are called; to networkx that is always "weight" too."""
+        """The name of the weights; networkx may always use "weight" too."""
         record = self.store.record.weights
         return "weight" if record is None or not record.name else record.name
 
     def lengths(self, source: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The positions that `source` reaches along weights, by increasing distance, int64[r]; their distances, uint64,
-        int64 or float64[r]; and the position before each, int64[r], -1 before the source."""
+        int64 or float64[r]; and their predecessors, int64[r], -1 for the source."""
         with self._lock:
             self._without_engine()
             found = shortest_paths(self.store, self.names(np.array([source]))[0], **self._some("arena"))
@@ -344,7 +346,7 @@ class StoredGraph(BackendGraph):
             return exact(self.store, weighted=True, **self._some()).diameter
 
     def _some(self, *names: str) -> Any:
-        """The options that searches along weights have."""
+        """The options for searches along weights."""
         return {name: value for name, value in self._options.items() if name in ("memory", "threads", *names)}
 
     @cached_property
@@ -353,20 +355,20 @@ class StoredGraph(BackendGraph):
         return values if self._vertex_at is None else values[self._vertex_at]
 
     def _bounds(self, what: str, keep: bool = False) -> Any:
-        """The result of emdiam.eccentricities. keep : of all vertices, by vertex."""
+        """The result of emdiam.eccentricities. keep : whether it has the values of all vertices."""
         with self._lock:
             self._without_engine()
             return eccentricities(self.store, what=what, keep=keep, **self._options)
 
 
 class StoredSearches(WeightedSearches):
-    """Distances along the weights of a store; or every edge has the length 1."""
+    """Distances along the weights of a store, or with the length 1 for every edge."""
 
     def __init__(self, graph: StoredGraph, weighted: bool) -> None:
         self._graph, self._weighted, self.order = graph, weighted, len(graph)
 
     def search(self, source: int, cutoff: float | None = None) -> tuple[np.ndarray, list[Any]]:
-        """See WeightedSearches; nodes of one distance by increasing id."""
+        """See WeightedSearches; nodes at the same distance by increasing id."""
         reached, distances = self._graph.lengths(source)[:2] if self._weighted else self._graph.search([source])
         if cutoff is not None:
             near = ~(distances > cutoff) | (reached == source)

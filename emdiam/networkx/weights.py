@@ -1,8 +1,8 @@
-"""An attribute of the edges of a graph of networkx as weights in an array, and sums of them as networkx has them.
+"""An attribute of the edges of a graph of networkx as weights in an array, with the same sums as in networkx.
 
-networkx adds up the numbers of Python that it finds, an edge without the attribute being 1: sums of integers are
-integers, sums with a float are floats, and the distance of a source to itself is the integer 0. Floats are added in the
-same order here, so that they are the same to the last bit.
+networkx adds Python numbers, with 1 for an edge without the attribute. Sums of integers are integers, sums with a float
+are floats, and the distance of a source from itself is the integer 0. This package adds floats in the same order, so
+that sums are equal to the last bit.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-# Sums below it are exact in float64 too.
+# Sums below it are exact in float64.
 _MOST = 1 << 53
 
 
 @dataclass(frozen=True)
 class ArcWeights:
-    """costs : int64 or float64[m], by arcs. whole : bool[m], which of the floats are integers to networkx; bool[0]
-    where all are, in int64."""
+    """costs : int64 or float64[m], by arcs. whole : bool[m], the floats that are integers in networkx; bool[0] if all
+    are integers, in int64."""
 
     costs: np.ndarray
     whole: np.ndarray
@@ -34,12 +34,11 @@ class ArcWeights:
         return self.costs.dtype.kind == "i"
 
     def taken(self, arcs: np.ndarray) -> ArcWeights:
-        """Those of these arcs."""
+        """The weights of these arcs."""
         return ArcWeights(self.costs[arcs], self.whole if self.are_whole else self.whole[arcs])
 
     def numbers(self, sums: np.ndarray, whole: np.ndarray) -> list[Any]:
-        """Sums of weights as numbers of Python. whole : bool[k], of which all are integers, where the costs are
-        floats."""
+        """Sums of weights as Python numbers. whole : bool[k], the sums of integers only, if the costs are floats."""
         values: list[Any] = sums.tolist()
         if self.are_whole:
             return values
@@ -52,8 +51,8 @@ def unit_weights(n_arcs: int) -> ArcWeights:
 
 
 def weights_of(rows: Iterable[Mapping[Hashable, Any]], attribute: str, default: Any, multigraph: bool) -> ArcWeights:
-    """The weights of the arcs in `rows` of adjacency, of parallel ones the least. Raises NotImplementedError, after
-    which networkx answers itself, for what is no number of Python, or for integers of which sums may not be exact in
+    """The weights of the arcs in `rows` of adjacency, the least of parallel arcs. Raises NotImplementedError, after
+    which networkx answers itself, for values other than Python numbers, and for integers whose sums may not be exact in
     float64."""
     if multigraph:
         values = [min(data.get(attribute, default) for data in edges.values())
@@ -74,10 +73,10 @@ def weights_of(rows: Iterable[Mapping[Hashable, Any]], attribute: str, default: 
 
 
 class WeightedSearches(ABC):
-    """A graph with distances along weights, numbers of Python. Functions raise ValueError for weights below 0 where
+    """A graph with distances along weights, as Python numbers. Methods raise ValueError for weights below 0 whenever
     networkx does.
 
-    order : vertices."""
+    order : number of vertices."""
 
     order: int
 
@@ -87,8 +86,8 @@ class WeightedSearches(ABC):
 
     @abstractmethod
     def tree(self, source: int) -> tuple[np.ndarray, np.ndarray]:
-        """The positions that `source` reaches, int64[r], by increasing distance, and the position before each on a
-        shortest path to it, int64[r]; -1 before the source."""
+        """The positions that `source` reaches, int64[r], by increasing distance, and their predecessors on shortest
+        paths, int64[r]; -1 for the source."""
 
     def distance(self, source: int, target: int) -> Any:
         """The distance of two positions; None without a path."""
@@ -96,8 +95,8 @@ class WeightedSearches(ABC):
         return dict(zip(reached.tolist(), distances, strict=True)).get(target)
 
     def eccentricities(self, positions: Sequence[int] | None = None) -> list[Any]:
-        """The largest distance from each vertex, or from those at `positions`; fewer, up to the first that does not
-        reach all vertices."""
+        """The largest distance from each vertex, or from each at `positions`, up to the first that does not reach all
+        vertices."""
         found: list[Any] = []
         for position in range(self.order) if positions is None else positions:
             reached, distances = self.search(position)
@@ -107,12 +106,12 @@ class WeightedSearches(ABC):
         return found
 
     def diameter(self) -> Any:
-        """The largest distance between two vertices, of which there are some; None where one does not reach all."""
+        """The largest distance between two vertices of a graph with vertices; None if a vertex does not reach all."""
         values = self.eccentricities()
         return max(values) if len(values) == self.order else None
 
     def total(self) -> Any:
-        """The sum of the distances between all vertices, source by source, as networkx adds them up."""
+        """The sum of the distances between all vertices, source by source, in the order of networkx."""
         return sum(chain.from_iterable(self.search(source)[1] for source in range(self.order)))
 
     def sum_of_inverses(self) -> float:
