@@ -1,17 +1,17 @@
-"""Edges in one array of two dimensions: what its shape says, and its pairs, read front to back.
+"""Edges in one two-dimensional array: its meaning from its shape, and its pairs, read in order.
 
-    (E, 2)   a pair a row; (E, 3) with a weight behind it
-    (E, k)   a pair a row, in the columns that the user names
+    (E, 2)   a pair in each row; (E, 3) with a weight after it
+    (E, k)   a pair in each row, in the columns that the user names
     (2, E)   sources above targets, the edge_index of PyTorch Geometric
-    (n, n)   an adjacency matrix, in which every value but 0 is an edge
-    (r, c)   a matrix of two sides that are numbered apart, where the user says so
+    (n, n)   an adjacency matrix; each nonzero value is an edge
+    (r, c)   a bipartite matrix whose rows and columns have separate ids, if the user says so
 
-Where two of these are possible (2 x 2, 2 x 3, 3 x 3) the values decide if they can, and else the array is refused.
+If two of these are possible (2 x 2, 2 x 3, 3 x 3) the values decide; if they do not, the array is refused.
 
-Ids as columns have them: whole numbers, however they are written, are the same vertices.
+Ids in columns of numbers: equal whole numbers of different types are the same vertex.
 
-1, 1.0 and 1e0 are one id; numbers beyond 2^53 that come as floats are none, since those cannot tell them from their
-neighbours. Texts with leading zeros ("007") are names.
+1, 1.0 and 1e0 are one id. Floats above 2^53 are no ids, since they cannot represent all whole numbers. Texts with
+leading zeros ("007") are names.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ Refuse = Callable[..., InputError]
 
 @dataclass(frozen=True)
 class Form:
-    """What an array is. kind : MATRIX, PAIRS or INDEX. places : of PAIRS and INDEX, which columns, or rows, have the
-    sources, the targets, and, as the third, weights."""
+    """The meaning of an array. kind : MATRIX, PAIRS or INDEX. places : for PAIRS the columns, for INDEX the rows, with
+    sources, targets and optionally weights."""
 
     kind: str
     places: tuple[int, ...] = ()
@@ -56,19 +56,19 @@ class Form:
 
 def form_of_array(shape: tuple[int, ...], small: Callable[[], Any], refuse: Refuse, wishes: Wishes,
                   name: str = "") -> Form:
-    """What an array in a file is, by its shape, and by what the user wishes.
+    """The Form of an array in a file, from its shape and the user's settings.
 
     Parameters
     ----------
-    shape, small, refuse, name : as of kind_of_array.
+    shape, small, refuse, name : see kind_of_array.
     wishes : Wishes
-        With columns: the array has a pair a row. Else with bipartite: a matrix may have other numbers of rows and
-        columns.
+        With columns: the array has a pair in each row. Else with bipartite: a matrix may have different numbers of rows
+        and columns.
 
     Raises
     ------
     InputError
-        As kind_of_array, for columns that there are not, and for weights in a column that has none.
+        As kind_of_array, and for missing columns of ends or weights.
     """
     column = "" if wishes.weights is None else wishes.weights.column
     if wishes.columns is not None:
@@ -85,8 +85,9 @@ def form_of_array(shape: tuple[int, ...], small: Callable[[], Any], refuse: Refu
 
 def chosen_places(shape: tuple[int, ...], columns: tuple[str, str], weights: WeightChoice | None,
                   refuse: Refuse) -> tuple[int, ...]:
-    """Places of the columns, numbers from 1 on, that have the ends of edges, and of that with the weights, which is
-    named or the only other one. Raises InputError."""
+    """The places, from 0 on, of the columns of the ends, and of the weights (the named column, or the only other one).
+
+    columns : numbers from 1 on. Raises InputError for a missing column."""
     width = shape[1] if len(shape) == 2 else 0
     wanted = [*columns, *([weights.column] if weights is not None and weights.column else [])]
     places = [int(number) - 1 if number.isdecimal() and len(number) < 10 else -1 for number in wanted]
@@ -104,8 +105,8 @@ def chosen_places(shape: tuple[int, ...], columns: tuple[str, str], weights: Wei
 
 def kind_of_two_sides(shape: tuple[int, ...], refuse: Refuse, name: str = "",
                       forms: Mapping[str, str] = IN_FILES) -> str:
-    """What an array with two sides is: MATRIX, or INDEX. Parameters as of kind_of_array. Raises InputError where it may
-    be a list of edges."""
+    """The kind of a bipartite array: MATRIX or INDEX. Parameters as in kind_of_array. Raises InputError if it may be a
+    list of edges."""
     if len(shape) == 2 and name == "edge_index" and shape[0] == 2:
         return INDEX
     if len(shape) == 2 and 2 not in shape and shape[1] != 3:
@@ -116,25 +117,25 @@ def kind_of_two_sides(shape: tuple[int, ...], refuse: Refuse, name: str = "",
 
 def kind_of_array(shape: tuple[int, ...], small: Callable[[], Any], refuse: Refuse, name: str = "",
                   forms: Mapping[str, str] = IN_FILES) -> str:
-    """What an array of this shape is: MATRIX, PAIRS or INDEX.
+    """The kind of an array of this shape: MATRIX, PAIRS or INDEX.
 
     Parameters
     ----------
     shape : tuple of int
-        Its sides.
+        Its shape.
     small : callable
-        Returns the array itself; called where it has at most 9 values.
+        Returns the array itself; called only if it has at most 9 values.
     refuse : callable
-        Makes the error.
+        Creates the error.
     name : str
-        What the array is called, if it has a name: edge_index has sources above targets.
+        The array's name, if it has one: edge_index has sources above targets.
     forms : mapping
         IN_FILES or IN_MEMORY, for the remedy.
 
     Raises
     ------
     InputError
-        For a shape that is none of these, and for small ones whose values leave it open.
+        For other shapes, and for small arrays whose values do not decide.
     """
     if len(shape) != 2:
         raise refuse(f"an array of shape {shape} is no list of edges and no matrix", remedy=_SHAPES)
@@ -158,15 +159,15 @@ def kind_of_array(shape: tuple[int, ...], small: Callable[[], Any], refuse: Refu
 
 
 def _either(forms: Mapping[str, str], *kinds: str) -> str:
-    """The remedy that has every reading of an array a."""
+    """The remedy with all readings of an array a."""
     called = {PAIRS: "two edges by rows", _TRIPLES: "edges with weights", INDEX: "edges by columns",
               MATRIX: "a matrix"}
     return "of this array a, give " + "; ".join(f"for {called[kind]} {forms[kind]}" for kind in kinds)
 
 
 def _kind_of_small(values: Any, refuse: Refuse, forms: Mapping[str, str]) -> str:
-    """The same of 2 x 2 and 3 x 3. A matrix has only 0 and 1 (else its values are taken for ids); pairs by rows and by
-    columns have to be the same arcs."""
+    """The kind of a 2 x 2 or 3 x 3 array. A matrix has only 0 and 1 (other values are ids or weights). A 2 x 2 array is
+    accepted only if all its readings have the same arcs."""
     ones = bool(np.isin(values, (0, 1)).all())
     if len(values) == 3:
         if ones:
@@ -182,24 +183,24 @@ def _kind_of_small(values: Any, refuse: Refuse, forms: Mapping[str, str]) -> str
 
 
 def _arcs(pairs: Any) -> tuple[set[Any], set[Any]]:
-    """The vertices and the arcs of pairs: with directions, which a conversion may keep."""
+    """(vertices, arcs) of pairs; with directions, because a conversion may keep them."""
     return set(pairs.ravel().tolist()), set(map(tuple, pairs.tolist()))
 
 
 class ArrayEdges:
-    """The edges in an array that is read in order.
+    """The edges in an array that is read in storage order.
 
     Parameters
     ----------
     form : Form
-        What it is.
-    shape, by_columns : its sides, and whether its columns are stored one after another.
+        Its meaning.
+    shape, by_columns : its shape, and whether it is stored column by column.
     read : callable
-        read(begin) -> a reader of values from this one on, in storage order: reader(count) -> array [k].
+        read(begin) -> a reader of the values from `begin` on, in storage order: reader(count) -> array [k].
     weights : WeightChoice or None
-        Those to keep.
+        The weights to keep.
     refuse : callable
-        (what, place in the storage order, text=..., remedy=...) -> the error of a value.
+        (what, place in storage order, text=..., remedy=...) -> the error for a value.
     """
 
     def __init__(self, form: Form, shape: tuple[int, ...], by_columns: bool,
@@ -216,16 +217,16 @@ class ArrayEdges:
 
     @property
     def n_entries(self) -> int | None:
-        """Pairs that there are, if the shape says so."""
+        """The number of pairs, None for a matrix."""
         return None if self.kind == MATRIX else self.shape[0] if self.kind == PAIRS else self.shape[1]
 
     @property
     def has_weights(self) -> bool:
-        """Whether there may be weights."""
+        """Whether the array may have weights."""
         return self.kind == MATRIX or len(self._places) == 3
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """The pairs. Raises what `refuse` makes for ids that are none and for values that are not finite."""
+        """The pairs. Raises the error from `refuse` for invalid ids and for values that are not finite."""
         if self.kind == MATRIX:
             return self._of_matrix(batch_bytes)
         return self._interleaved(batch_bytes) if (self.kind == PAIRS) != self._by_columns else self._apart(batch_bytes)
@@ -260,7 +261,7 @@ class ArrayEdges:
             yield self._pairs(columns, [(i * n + begin, 1) for i in self._places])
 
     def _pairs(self, columns: list[Any], places: list[tuple[int, int]]) -> EdgeBatch:
-        """Sources, targets and perhaps weights. places : (of the first value, step to the next) of each."""
+        """A batch of sources, targets and optionally weights. places : (place of the first value, step) of each."""
         src, dst = (whole_numbers(np.ascontiguousarray(ids), self._refusal(*place))
                     for ids, place in zip(columns[:2], places[:2], strict=True))
         if len(columns) == 2:
@@ -269,7 +270,7 @@ class ArrayEdges:
         return EdgeBatch(src, dst, self._weighed(columns[2], *places[2]))
 
     def _refusal(self, first: int, step: int) -> Callable[..., InputError]:
-        """Makes the error of a value, by its place among those of which the first stands at `first`."""
+        """A function that creates the error for value number `at` of a sequence with this first place and step."""
         return lambda what, at, **more: self._refuse(what, first + step * at, **more)
 
     def _weighed(self, values: Any, first: int, step: int = 1) -> Any:
@@ -279,7 +280,7 @@ class ArrayEdges:
         return checked_weights(np.ascontiguousarray(values), self._weights, self._refusal(first, step))
 
     def weight_kind(self, dtype: np.dtype[Any]) -> str | None:
-        """Kind of the weights, "" where none are kept; None where these are none."""
+        """The kind of the weights, "" if none are kept; None if the array has no valid weights."""
         if self._weights is None:
             return ""
         return kind_of(dtype) if self.has_weights else None
@@ -295,22 +296,22 @@ _NOT_WHOLE = "give whole numbers, or keep the column as text"
 
 
 def may_have_ids(data_type: pa.DataType) -> bool:
-    """Whether the values of such a column may be whole numbers: integers, floats and decimals."""
+    """Whether values of this type may be whole numbers: integers, floats and decimals."""
     return bool(pa.types.is_integer(data_type) or pa.types.is_floating(data_type) or pa.types.is_decimal(data_type))
 
 
 def whole_numbers(values: npt.NDArray[Any], refusal: Refusal) -> npt.NDArray[Any]:
-    """Ids of a column of integers or floats, as int64[k], or uint64[k] where one is above 2^63 - 1.
+    """The ids in a column of integers or floats, as int64[k], or uint64[k] if one is above 2^63 - 1.
 
     Parameters
     ----------
-    values : integers or floats, [k], none missing.
-    refusal : makes the error for a value that is no id.
+    values : integers or floats, [k].
+    refusal : creates the error for a value that is no id.
 
     Raises
     ------
     InputError
-        At the first value that is missing (NaN), negative, no whole number, or a float beyond 2^53.
+        At the first value that is missing (NaN), negative, no whole number, or a float above 2^53 (float32: 2^24 - 1).
     """
     if values.dtype.kind == "f":
         _refuse(np.isnan(values), values, refusal, "there is no id", "drop rows without an id")
@@ -332,8 +333,8 @@ def whole_numbers(values: npt.NDArray[Any], refusal: Refusal) -> npt.NDArray[Any
 
 
 def arrow_numbers(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
-    """The numbers of an Arrow column without gaps, as NumPy has them. `to_numpy` of Arrow looks for pandas, and imports
-    it where it is installed: half a second and 44 MiB, for nothing."""
+    """The numbers of an Arrow column without nulls, as a NumPy array. Avoids Arrow's `to_numpy`, which imports pandas
+    if it is installed: half a second and 44 MiB without use."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
         return array.to_numpy(zero_copy_only=False)
@@ -341,7 +342,7 @@ def arrow_numbers(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
 
 
 def arrow_ids(column: pa.Array, refusal: Refusal) -> npt.NDArray[Any]:
-    """Ids of an Arrow column for which `may_have_ids` holds and in which none is missing; else as `whole_numbers`."""
+    """The ids in an Arrow column without nulls, of a type in `may_have_ids`; otherwise as `whole_numbers`."""
     if not pa.types.is_decimal(column.type):
         return whole_numbers(arrow_numbers(column), refusal)
     for wanted in (pa.int64(), pa.uint64()):

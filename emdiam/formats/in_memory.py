@@ -1,9 +1,8 @@
-"""Graphs that are in memory already as sources of edges: matrices, arrays, graph objects (tables: table_source.py).
+"""Sources of edges for graphs in memory: matrices, arrays and graph objects (tables: objects.py).
 
-Each source yields slices of what the caller holds, so that beyond the graph itself about one
-batch is in memory. Directions, weights and multiplicities say nothing about hop distances and
-are dropped by the conversion, unless weights are to be kept (`weights`, a WeightChoice, of every source here); every
-stored entry of a matrix is an edge, explicit zeros too.
+Each source yields slices of the caller's graph, so that only about one batch is in memory beside it. Directions,
+weights and multiplicities do not change hop distances; the conversion drops them, unless weights are wanted (argument
+`weights`, a WeightChoice, of each source). Each stored entry of a matrix is an edge, also an explicit zero.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ from .weights import (
     kind_of,
 )
 
-_PIECE = 1 << 18  # entries of rows that are looked at together
-_STRING_SHARE = 8  # strings are taken to be this much larger than int64, with their offsets
+_PIECE = 1 << 18  # entries of rows that are checked together
+_STRING_SHARE = 8  # assumed size of a string with its offset, relative to int64
 
 
 def _kept_kind(name: str, values: np.ndarray, weights: WeightChoice | None) -> str:
-    """Kind of the weights among the values, "" where none are to be kept. Raises InputError where they are none."""
+    """The kind of the weights in `values`, "" without `weights`. Raises InputError if they cannot be weights."""
     if weights is None:
         return ""
     if weights.column:
@@ -53,16 +52,16 @@ def _kept_kind(name: str, values: np.ndarray, weights: WeightChoice | None) -> s
 
 
 def _refusal(begin: int, what: str, place: int, **more: str) -> InputError:
-    """The error of the weight `place` behind position `begin`."""
+    """The error for the weight at position begin + place."""
     return InputError(f"{what}, at position {begin + place}", **more)  # type: ignore[arg-type]
 
 
 class MatrixSource(WithoutFile):
-    """The entries of a square scipy.sparse matrix or array; vertex v is row and column v. With two_sides it has any
-    shape, and its columns are numbered behind its rows.
+    """The entries of a square scipy.sparse matrix or array; vertex v is row and column v. With two_sides any shape is
+    valid, and column j is vertex (number of rows) + j.
 
-    Every format is taken; csr, csc and coo are read in place, the others are turned into coo,
-    which costs their caller memory. Indices may be int32 or int64, sorted or not, with duplicates.
+    All formats are accepted. csr, csc and coo are read in place; others are converted to coo, which takes memory.
+    Indices may be int32 or int64, sorted or not, with duplicates.
     """
 
     def __init__(self, matrix: Any, weights: WeightChoice | None = None, *, two_sides: bool = False) -> None:
@@ -73,12 +72,12 @@ class MatrixSource(WithoutFile):
         self._behind = int(matrix.shape[0]) if two_sides else 0
         self.name = f"scipy.sparse {matrix.format}"
         self._matrix = matrix if matrix.format in ("csr", "csc", "coo") else matrix.tocoo()
-        if matrix.format == "bsr":  # whose zeros only fill blocks
+        if matrix.format == "bsr":  # its zeros only fill blocks
             self._matrix.eliminate_zeros()
         self._weights, self._kind = weights, _kept_kind(self.name, self._matrix.data, weights)
 
     def info(self) -> SourceInfo:
-        """n is declared by the shape: rows without an entry are isolated vertices."""
+        """The facts. The shape declares n: rows without an entry are isolated vertices."""
         values = 0 if self._matrix.dtype.kind == "b" or self._kind else self._n_entries()
         rows, columns = self._matrix.shape
         return SourceInfo(n_vertices=self._behind + int(columns), n_entries=self._n_entries(), directed=True,
@@ -86,14 +85,14 @@ class MatrixSource(WithoutFile):
                           dropped={"values": values} if values else {}, weights=self._kind)
 
     def rows(self) -> SortedRows | None:
-        """Those of a symmetric matrix by rows, or by columns, with sorted indices and no duplicates; None of others."""
+        """The rows of a symmetric csr or csc matrix with sorted indices and no duplicates; None for others."""
         matrix = self._matrix
         if self._behind or self._weights is not None or matrix.format == "coo":
             return None
         return _sorted_rows(matrix.indptr, matrix.indices[: int(matrix.indptr[-1])])
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """Entries in storage order, int64 [k] each. Raises InputError for an index array that is no valid one."""
+        """Entries in storage order, int64 [k] each. Raises InputError for an invalid index array."""
         matrix, n_entries, step = self._matrix, self._n_entries(), pairs_per_batch(batch_bytes)
         for begin in range(0, n_entries, step):
             end = min(begin + step, n_entries)
@@ -108,13 +107,13 @@ class MatrixSource(WithoutFile):
             yield EdgeBatch(src, dst + self._behind, weights)
 
     def _n_entries(self) -> int:
-        # nnz of a matrix with spare room is smaller than its arrays, so it is not asked.
+        # Not nnz, which is smaller than the arrays of a matrix with spare room.
         matrix = self._matrix
         return len(matrix.row) if matrix.format == "coo" else int(matrix.indptr[-1])
 
 
 def _major_indices(indptr: np.ndarray, begin: int, end: int) -> np.ndarray:
-    """int64 [end - begin]: the row of each entry begin..end-1 of a matrix with offsets `indptr`."""
+    """The row of each entry begin..end-1 of a matrix with offsets `indptr`, int64 [end - begin]."""
     first = int(np.searchsorted(indptr, begin, side="right")) - 1
     stop = int(np.searchsorted(indptr, end, side="left"))
     lengths = np.diff(np.clip(indptr[first:stop + 1], begin, end))
@@ -122,8 +121,8 @@ def _major_indices(indptr: np.ndarray, begin: int, end: int) -> np.ndarray:
 
 
 def _sorted_rows(starts: np.ndarray, ids: np.ndarray, n_pairs: int | None = None) -> SortedRows | None:
-    """Rows if they are such; None of others: the general way says what is wrong, or makes rows of them. n_pairs : of
-    the source, where it has one for each edge; None: all entries."""
+    """SortedRows if the arrays are sorted symmetric rows, else None (the general path then builds rows or reports
+    errors). n_pairs : number of pairs of a source with one for each edge; None: one for each entry."""
     n, degrees = len(starts) - 1, np.diff(starts)
     if ids.dtype.kind not in "iu" or starts[0] != 0 or (degrees < 0).any() or starts[-1] != len(ids):
         return None
@@ -137,7 +136,7 @@ def _sorted_rows(starts: np.ndarray, ids: np.ndarray, n_pairs: int | None = None
             return None
         last = int(major[-1]), int(part[-1])
         loops.append(np.flatnonzero(part == major) + begin)
-        if len(ids) <= _PIECE:  # without a kernel: arcs by head, then by tail, are those by tail and head
+        if len(ids) <= _PIECE:  # without a kernel: the arcs sorted by head are the reversed arcs sorted by tail
             turned = np.argsort(part, kind="stable")
             if not np.array_equal(part[turned], major) or not np.array_equal(major[turned], part):
                 return None
@@ -151,8 +150,8 @@ def _sorted_rows(starts: np.ndarray, ids: np.ndarray, n_pairs: int | None = None
 
 
 class DenseSource(WithoutFile):
-    """The values but 0 of a square array; vertex v is row and column v. An array that is contiguous neither by rows nor
-    by columns is copied."""
+    """The nonzero values of a square array; vertex v is row and column v. An array that is neither C nor Fortran
+    contiguous is copied."""
 
     name = "a matrix"
 
@@ -176,7 +175,7 @@ class DenseSource(WithoutFile):
         self._edges = ArrayEdges(Form(MATRIX), matrix.shape, by_columns, read, weights, refuse)
 
     def info(self) -> SourceInfo:
-        """n is declared by the shape: rows without an entry are isolated vertices."""
+        """The facts. The shape declares n: rows without an entry are isolated vertices."""
         return SourceInfo(n_vertices=self._n, directed=True, format=self.name, weights=self._kind,
                           dropped=self._dropped)
 
@@ -188,8 +187,8 @@ class DenseSource(WithoutFile):
 
 
 class NamedMatrixSource(DenseSource):
-    """The values but 0 of a square array, whose rows and columns have these names, in one order: the ids of vertices.
-    Raises InputError for names that can be no ids."""
+    """The nonzero values of a square array whose rows and columns have the same names in the same order; the names are
+    the ids of vertices. Raises InputError for names that cannot be ids."""
 
     name = "a matrix of names"
 
@@ -203,14 +202,13 @@ class NamedMatrixSource(DenseSource):
         super().__init__(matrix[np.ix_(order, order)], weights)
 
     def info(self) -> SourceInfo:
-        """As of a matrix; its vertices have ids."""
+        """The facts of a matrix, with the ids of its vertices."""
         return replace(super().info(), labels=self._ids)
 
 
 class ArraySource(WithoutFile):
-    """Pairs (src[i], dst[i]) of two equally long arrays of integers or of strings; the vertices
-    are the ids that occur, so that gaps in the ids make no vertices. values : of the pairs, [k], where weights are to
-    be kept."""
+    """Pairs (src[i], dst[i]) of two arrays of integers or of strings, of equal length. The vertices are the ids that
+    occur, so gaps in the ids are no vertices. values : weights of the pairs, [k], if weights are wanted."""
 
     name = "arrays"
 
@@ -230,13 +228,13 @@ class ArraySource(WithoutFile):
                              remedy="give integers in both or strings in both")
 
     def info(self) -> SourceInfo:
-        """No n is declared."""
+        """The facts, without n."""
         return SourceInfo(n_entries=len(self._src), directed=True,
                           id_kind="string" if self._strings else "int", format="arrays", weights=self._kind)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """Slices as int64 or uint64 [k], or as pyarrow string arrays. Raises InputError for a
-        negative id or an entry that is no string."""
+        """Slices as int64 or uint64 [k], or as pyarrow string arrays. Raises InputError for a negative id, or for an
+        entry that is no string."""
         step = pairs_per_batch(batch_bytes // (_STRING_SHARE if self._strings else 1))
         checked = _arrow_strings if self._strings else _natural_numbers
         for begin in range(0, len(self._src), step):
@@ -246,7 +244,7 @@ class ArraySource(WithoutFile):
 
 
 def refuse_masked(values: Any) -> None:
-    """Raise InputError for an array some of whose values are masked, which others would read."""
+    """Raise InputError for an array with masked values, which would otherwise be read as values."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InputError("the array has masked values", remedy="fill them, as in array.filled(0) for a matrix, or drop"
                          " their rows, as in numpy.ma.compress_rows(array)")
@@ -287,16 +285,15 @@ def _arrow_strings(ids: np.ndarray, begin: int) -> Any:
 class NodesSource(WithoutFile):
     """The edges of a graph object whose vertices are nodes with names.
 
-    kind : of what library. nodes : what its edges name vertices by, range(n) where these are numbers. edges : returns
-    an iterator of (node, node), or (node, node, attributes), of which those that are not empty are counted; or, where
-    weights are to be kept, (node, node, weight), None where there is none. labels :
-    what vertices are called, in the order of `nodes`; default: the nodes. Labels that are all natural numbers, or all
-    strings, and all different, become the ids of the store, whose vertices go by increasing id. Others cannot be ids:
-    vertices are numbered in the order of `nodes` then, and `labels` of the source has what they are called (else None).
-    Beside the graph, the numbering costs a dict of n entries.
+    kind : name of the library. nodes : the vertices as they occur in edges; range(n) for numbers. edges : returns an
+    iterator of (node, node) or (node, node, attributes); edges with non-empty attributes are counted. If weights are
+    wanted, the iterator yields (node, node, weight), with None for a missing weight. labels : names of the vertices, in
+    the order of `nodes`; default: the nodes. If the labels are all natural numbers or all strings, and all different,
+    they become the ids of the store, and its vertices are sorted by id. Otherwise vertices are numbered in the order of
+    `nodes`, and the attribute `labels` has their names (else None). The numbering needs a dict of n entries.
 
-    The attribute `neighbours` may be set: it returns what each of `nodes` has next to it, with the attributes of these
-    edges.
+    The attribute `neighbours` may be set to a function that returns, for each node, a mapping from its neighbours to
+    the attributes of the edges.
     """
 
     def __init__(self, kind: str, nodes: Sequence[Any], edges: Callable[[], Iterable[Sequence[Any]]], n_edges: int,
@@ -316,13 +313,13 @@ class NodesSource(WithoutFile):
         self._n, self._dropped = len(nodes), dict[str, int]()
 
     def info(self) -> SourceInfo:
-        """n is declared: nodes without an edge are isolated vertices."""
+        """The facts. n is declared: nodes without an edge are isolated vertices."""
         return SourceInfo(n_vertices=self._n, n_entries=self._n_edges, directed=self._directed, format=self.name,
                           dropped=self._dropped, labels=self._ids, weights=self._kind, weight_name=self._weight_name)
 
     def rows(self) -> SortedRows | None:
-        """Those of a graph without directions and with few edges: of many, the edges would take more memory at once
-        than a batch of them."""
+        """The rows of a small undirected graph; None for others. The rows of a large graph would take more memory than
+        a batch."""
         if self.neighbours is None or self._weights is not None or self._directed or 2 * self._n_edges > _PIECE:
             return None
         lists = list(self.neighbours())
@@ -344,7 +341,7 @@ class NodesSource(WithoutFile):
         return found
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """Edges as int64 [k] vertex numbers."""
+        """Edges as int64 [k] vertex numbers. Raises InputError for an invalid weight."""
         number, attributed, begin, edges = self._number, 0, 0, iter(self._edges())
         kinds: set[str] = set()
         self._large: int | None = None
@@ -366,7 +363,7 @@ class NodesSource(WithoutFile):
         self._dropped = {"edges with attributes": attributed} if attributed else {}
 
     def _weighed(self, values: list[Any], begin: int, kinds: set[str]) -> np.ndarray:
-        """The weights of edges from number `begin` on; their kinds are added to `kinds`. Raises InputError."""
+        """The weights of the edges from number `begin` on; adds their kinds to `kinds`. Raises InputError."""
         assert self._weights is not None
         for place, value in enumerate(values):
             if value is None:
@@ -388,7 +385,7 @@ class NodesSource(WithoutFile):
 
 
 def _as_float(value: Any) -> float:
-    """The number as a float, narrower ones by their decimals; infinite if it is too large for one."""
+    """The number as a float (float16 and float32 through their decimals); infinite if it is too large."""
     if isinstance(value, np.floating) and value.dtype.itemsize < 8:
         return float(str(value))
     try:
@@ -398,14 +395,14 @@ def _as_float(value: Any) -> float:
 
 
 def _is_long(value: Any) -> bool:
-    """Whether it may be another number than the float64 next to it."""
+    """Whether the value may differ from the nearest float64."""
     if isinstance(value, int | np.integer):
         return abs(int(value)) > 1 << 53
     return isinstance(value, Decimal | np.longdouble)
 
 
 def _ids_of_labels(labels: Sequence[Any]) -> np.ndarray | None:
-    """int64[n], or objects[n] that are strings; None for labels that no store can have as ids."""
+    """The labels as int64[n], or as object[n] of strings; None if they cannot be ids of a store."""
     whole = all(issubclass(kind, int | np.integer) and kind is not bool for kind in set(map(type, labels)))
     if whole and min(labels, default=0) >= 0 and max(labels, default=0) <= MAX_ID:
         ids = np.array(labels, np.int64)
@@ -417,7 +414,7 @@ def _ids_of_labels(labels: Sequence[Any]) -> np.ndarray | None:
 
 
 def _is_utf8(label: Any) -> bool:
-    """Whether it is a string that can be stored."""
+    """Whether the label is a string that UTF-8 can encode."""
     try:
         return isinstance(label, str) and label.encode() is not None
     except UnicodeEncodeError:
@@ -425,8 +422,9 @@ def _is_utf8(label: Any) -> bool:
 
 
 def _in_order(ids: np.ndarray) -> tuple[Any, np.ndarray]:
-    """The ids in increasing order, int64[n] or a pyarrow string array, and the place of each in it, int64[n]. Strings
-    go by code points, which is the order of their UTF-8 bytes."""
+    """(ids in increasing order, int64[n] or a pyarrow string array; the place of each id in it, int64[n]).
+
+    Strings are ordered by code points, which is the order of their UTF-8 bytes."""
     order = np.argsort(ids, kind="stable")
     place = np.empty(len(ids), np.int64)
     place[order] = np.arange(len(ids))

@@ -1,9 +1,9 @@
-"""What Python programs hold graphs in: which kinds are known, and a source of edges for each.
+"""Kinds of graph objects in Python programs, and a source of edges for each kind.
 
-A kind is known by the library that its class comes from, so that no library is imported to find out: one that nobody
-has imported has no objects.
+The library of an object is found from the module of its class, so that no library is imported: a library that is not
+imported has no objects.
 
-Tables in memory (pandas, polars, pyarrow) as sources of edges: two columns, a piece after another through Arrow.
+TableSource reads tables in memory (pandas, polars, pyarrow): two columns, in slices through Arrow.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ Weights = WeightChoice | None
 
 
 def _array(graph: Any, weights: Weights) -> EdgeSource | None:
-    """An array of two columns, with weights of three; an edge_index of two rows; or a square matrix, as arrays.py has
-    them. An array of texts is of two columns or two rows."""
+    """An array of two columns (three with weights), an edge_index of two rows, or a square matrix, see arrays.py. An
+    array of texts has two columns or two rows."""
     if not isinstance(graph, np.ndarray):
         return None
     refuse_masked(graph)
@@ -46,8 +46,8 @@ def _array(graph: Any, weights: Weights) -> EdgeSource | None:
 
 
 def _builtin(graph: Any, weights: Weights) -> EdgeSource | None:
-    """A tuple (src, dst) of arrays, or a list of pairs: a list even where it has two of them, only a tuple tells
-    sources from targets. With weights (src, dst, weights), or triples. A dict has the neighbours of every vertex."""
+    """A tuple (src, dst) of arrays, or a list of pairs; with weights (src, dst, weights), or triples. A list of two
+    entries is also a list of pairs. A dict has the neighbours of each vertex."""
     if isinstance(graph, tuple) and len(graph) == (2 if weights is None else 3):
         edges = all(isinstance(part, tuple) and len(part) == len(graph) for part in graph)
         if edges and {frozenset(part[:2]) for part in graph} != set(map(frozenset, zip(*graph[:2], strict=True))):
@@ -60,7 +60,7 @@ def _builtin(graph: Any, weights: Weights) -> EdgeSource | None:
 
 
 def _neighbours(graph: dict[Any, Any], weights: Weights) -> EdgeSource:
-    """A dict of lists, or of dicts that have the attributes of edges, as networkx.to_dict_of_dicts writes them."""
+    """A dict of lists of neighbours, or of dicts from neighbours to attributes, as from networkx.to_dict_of_dicts."""
     if named_pair([str(name) for name in graph]) is not None and not any(
             other in graph for others in graph.values() if isinstance(others, Iterable) for other in others):
         raise InputError("a dict with such names may be the columns of a table or lists of neighbours",
@@ -89,7 +89,7 @@ def _neighbours(graph: dict[Any, Any], weights: Weights) -> EdgeSource:
 
 
 def _edges_of_networkx(graph: Any, weights: Weights) -> EdgeSource:
-    """A view of edges; weights are what stands last in every edge."""
+    """A view of edges of networkx; the last item of each edge is its weight."""
     edges = [(*edge[:2], {} if weights is None else edge[-1]) for edge in graph]
     if weights is not None and any(len(edge) < 3 for edge in graph):
         raise InputError("a view of edges without data has no weights", remedy="give graph.edges(data='weight')")
@@ -105,7 +105,7 @@ def _scipy(graph: Any, weights: Weights) -> EdgeSource | None:
 
 
 def _networkx(graph: Any, weights: Weights) -> EdgeSource | None:
-    """A graph of any kind; vertices are called by its nodes. Weights are an attribute, see edge_attribute."""
+    """A networkx graph of any kind; its nodes are the labels. Weights are an attribute, see edge_attribute."""
     from networkx import Graph
 
     if type(graph).__name__.endswith(("EdgeView", "EdgeDataView")):
@@ -128,15 +128,15 @@ def _networkx(graph: Any, weights: Weights) -> EdgeSource | None:
 
 
 def _n_edges(graph: Any) -> int:
-    """Of a graph of networkx without multiple ones: without a call for every vertex."""
+    """The number of edges of a networkx graph without multiple edges, without a Python call for each vertex."""
     rows = dict(graph.adjacency())
     entries = sum(map(len, rows.values()))
     return entries if graph.is_directed() else (entries + sum(map(contains, rows.values(), rows))) // 2
 
 
 def _igraph(graph: Any, weights: Weights) -> EdgeSource | None:
-    """A graph; vertices are called by their attribute `name`, if there is one, else by their numbers. Weights are an
-    attribute of edges, see edge_attribute."""
+    """An igraph graph; labels are the vertex attribute `name` if it exists, else the numbers. Weights are an attribute
+    of edges, see edge_attribute."""
     from igraph import GraphBase
 
     if not isinstance(graph, GraphBase):
@@ -154,8 +154,8 @@ def _igraph(graph: Any, weights: Weights) -> EdgeSource | None:
 
 
 def edge_attribute(library: str, attributes: Sequence[Any], name: str) -> Any:
-    """The attribute of edges that has the weights: the one of this name; "": `weight`, or else the only one that is
-    called as weights are (weights.NAMES). Raises InputError that lists the attributes that there are."""
+    """The attribute of edges with the weights: the attribute `name`; for "": `weight`, or else the only one with a name
+    in weights.NAMES. Raises InputError, which lists the attributes, if there is none."""
     usual = [one for one in attributes if isinstance(one, str) and one.lower() in NAMES]
     found = [one for one in attributes if one == (name or "weight")] or (usual if not name else [])
     if len(found) == 1:
@@ -169,7 +169,7 @@ def edge_attribute(library: str, attributes: Sequence[Any], name: str) -> Any:
 
 
 def _networkit(graph: Any, weights: Weights) -> EdgeSource | None:
-    """A graph; vertices are called by their numbers, with gaps where some were removed. Weights are those it has."""
+    """A networkit graph; labels are its node numbers, with gaps after removals. Weights are the graph's own."""
     from networkit import Graph
 
     if not isinstance(graph, Graph):
@@ -184,7 +184,7 @@ def _networkit(graph: Any, weights: Weights) -> EdgeSource | None:
 
 
 def _pandas(graph: Any, weights: Weights) -> EdgeSource | None:
-    """A table; or a matrix, whose rows and columns have the same names."""
+    """A table, or a matrix if rows and columns have the same names."""
     from pandas import DataFrame
 
     if not isinstance(graph, DataFrame):
@@ -193,23 +193,23 @@ def _pandas(graph: Any, weights: Weights) -> EdgeSource | None:
     if len(names) > 1 and len(names) == len(graph) and names == list(graph.index):
         if names != list(range(len(names))):
             return NamedMatrixSource(graph.to_numpy(), names, weights)
-        if len(names) > 2:  # of two columns without names, rows are pairs
+        if len(names) > 2:  # a table with two unnamed columns has a pair in each row
             return _array(graph.to_numpy(), weights)
     columns = [str(name) for name in graph.columns]
     if graph.index.nlevels == 1 and not named_pair(columns) and certain_pair([str(graph.index.name), *columns]):
         graph = graph.reset_index()
     if graph.index.nlevels > 1 and named_pair(columns) is None:
-        # The ends of an edge are levels of its index, as osmnx has them.
+        # The ends of an edge are levels of the index, as in osmnx.
         numbers = graph.select_dtypes("number") if weights is not None else graph[[]]
         graph = numbers.reset_index(names=[name if name is not None else f"end {level + 1}"
                                            for level, name in enumerate(graph.index.names)])
-    # Rows before columns: the other way round, and with both at once, all rows of the columns are copied.
+    # Select rows before columns: otherwise, and with both at once, pandas copies all rows of the columns.
     return TableSource("pandas", list(graph.columns), len(graph),
                        lambda begin, end, places: graph.iloc[begin:end].iloc[:, list(places)], weights)
 
 
 def _polars(graph: Any, weights: Weights) -> EdgeSource | None:
-    """A table, or a lazy one, whose rows come in pieces."""
+    """A table, or a lazy table, which yields its rows in batches."""
     from polars import DataFrame, LazyFrame
 
     if isinstance(graph, LazyFrame):
@@ -230,7 +230,7 @@ def _pyarrow(graph: Any, weights: Weights) -> EdgeSource | None:
 
     if isinstance(graph, RecordBatchReader):
         return of_reader(graph, weights)
-    datasets = sys.modules.get("pyarrow.dataset")  # which is there where one is
+    datasets = sys.modules.get("pyarrow.dataset")  # imported if a dataset exists
     if datasets is not None and isinstance(graph, datasets.Dataset):
         return of_dataset(graph, weights)
     if datasets is not None and isinstance(graph, datasets.Scanner):
@@ -243,7 +243,7 @@ def _pyarrow(graph: Any, weights: Weights) -> EdgeSource | None:
                        lambda begin, end, places: graph.select(list(places)).slice(begin, end - begin), weights)
 
 
-# By the package that a class, or one that it inherits from, is defined in.
+# By the package that defines a class or one of its bases.
 KINDS: Mapping[str, Callable[[Any, Weights], EdgeSource | None]] = MappingProxyType({
     "builtins": _builtin, "numpy": _array, "scipy": _scipy, "networkx": _networkx, "igraph": _igraph,
     "networkit": _networkit, "pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow,
@@ -252,9 +252,9 @@ KINDS: Mapping[str, Callable[[Any, Weights], EdgeSource | None]] = MappingProxyT
 
 def as_source(graph: Any, weights: Weights = None, columns: tuple[str, str] | None = None,
               bipartite: bool = False) -> EdgeSource:
-    """The source of edges for a graph in memory, of a kind in KINDS. weights : those to keep. columns : the two ends of
-    an edge in a table. bipartite : whether the ends are two sides that are numbered apart. Raises InputError for
-    anything else."""
+    """The source of edges for a graph in memory, of a kind in KINDS. weights : the weights to keep. columns : the two
+    ends of an edge in a table. bipartite : whether the ends are two sides with separate ids. Raises InputError for
+    other objects."""
     if bipartite and hasattr(graph, "shape") and hasattr(graph, "tocoo"):
         return MatrixSource(graph, weights, two_sides=True)
     if bipartite and isinstance(graph, np.ndarray) and columns is None:
@@ -272,7 +272,7 @@ def as_source(graph: Any, weights: Weights = None, columns: tuple[str, str] | No
 
 
 def _of_kind(graph: Any, weights: Weights, columns: tuple[str, str] | None, bipartite: bool) -> EdgeSource:
-    """The same of one side."""
+    """The source of edges without separate ids for the two sides."""
     if columns is not None and isinstance(graph, np.ndarray):
         return _chosen(graph, columns, weights)
     source = _as_source(graph, weights)
@@ -288,8 +288,8 @@ def _of_kind(graph: Any, weights: Weights, columns: tuple[str, str] | None, bipa
 
 
 def _chosen(graph: np.ndarray, columns: tuple[str, str], weights: Weights) -> EdgeSource:
-    """The edges of an array that has one in every row, as a choice of columns (by number from 1) says. Weights are a
-    column beside them, by its number, or the only one."""
+    """The edges of an array with one edge in each row, in the chosen columns (numbers from 1). Weights are another
+    column, by its number, or the only other one."""
     places = chosen_places(graph.shape, columns, weights, InputError)
     return ArraySource(*(graph[:, place] for place in places), weights=weights and replace(weights, column=""))
 
@@ -302,7 +302,7 @@ def _as_source(graph: Any, weights: Weights) -> EdgeSource:
     if hasattr(graph, "__arrow_c_stream__"):
         return of_capsule(graph, weights)
     if isinstance(graph, Iterable) and not isinstance(graph, str | bytes | Mapping | tuple):
-        # A tuple has columns: one of another length than (src, dst) or (src, dst, weights) is no list of pairs.
+        # A tuple has columns, so a tuple of another length than (src, dst) or (src, dst, weights) is no list of pairs.
         return ArraySource(*_columns(list(graph), weights), weights=weights)
     kind = "None" if graph is None else f"{type(graph).__module__}.{type(graph).__qualname__}".removeprefix("builtins.")
     raise InputError(
@@ -314,8 +314,8 @@ def _as_source(graph: Any, weights: Weights) -> EdgeSource:
 
 
 def _columns(edges: list[Any] | np.ndarray, weights: Weights) -> tuple[np.ndarray, ...]:
-    """The sources and targets of a list of pairs or an array [m, 2]; with weights these too, of triples or an array
-    [m, 3]. Raises InputError for another shape."""
+    """Sources and targets of a list of pairs or an array [m, 2]; with weights sources, targets and weights of triples
+    or an array [m, 3]. Raises InputError for another shape."""
     width = 2 if weights is None else 3
     if isinstance(edges, list):
         if weights is not None:
@@ -323,7 +323,7 @@ def _columns(edges: list[Any] | np.ndarray, weights: Weights) -> tuple[np.ndarra
         _check_pairs(edges)
     try:
         array = np.asarray(edges)
-    except ValueError as error:  # of parts of several lengths
+    except ValueError as error:  # the parts have different lengths
         raise InputError("the ends of an edge are no ids", text=repr(edges[0])[:80],
                          remedy="give a list of pairs of integers or strings") from error
     if not len(edges):
@@ -338,7 +338,7 @@ def _columns(edges: list[Any] | np.ndarray, weights: Weights) -> tuple[np.ndarra
 
 
 def _split(edges: list[Any]) -> tuple[np.ndarray, ...]:
-    """Sources, targets and weights of a list of triples. Raises InputError for anything else in it."""
+    """Sources, targets and weights of a list of triples. Raises InputError for other entries."""
     for place, edge in enumerate(edges):
         if not isinstance(edge, tuple | list | np.ndarray) or len(edge) != 3:
             raise InputError(f"the entry at position {place} is no pair of ids with a weight", text=repr(edge),
@@ -346,7 +346,7 @@ def _split(edges: list[Any]) -> tuple[np.ndarray, ...]:
     src, dst = _columns([(edge[0], edge[1]) for edge in edges], None)
     values = [edge[2] for edge in edges]
     weights = np.array(values)
-    if weights.dtype.kind == "f":  # an array of floats has rounded integers that no float is
+    if weights.dtype.kind == "f":  # NumPy has rounded integers that no float represents
         for place, value in enumerate(values):
             if isinstance(value, int) and abs(value) > EXACT_FLOAT and int(float(value)) != value:
                 raise InputError(f"the weight at position {place} is an integer that no float is, among floats",
@@ -355,8 +355,8 @@ def _split(edges: list[Any]) -> tuple[np.ndarray, ...]:
 
 
 def _check_pairs(edges: list[Any]) -> None:
-    """Raise InputError unless every entry has two ids, all of them strings or none: NumPy would turn a number among
-    strings into one."""
+    """Raise InputError unless each entry has two ids, and all ids or none are strings: NumPy would turn a number among
+    strings into a string."""
     strings = bool(edges) and isinstance(edges[0], tuple | list) and any(isinstance(end, str) for end in edges[0])
     for place, edge in enumerate(edges):
         if not isinstance(edge, tuple | list | np.ndarray) or len(edge) != 2:
@@ -367,18 +367,17 @@ def _check_pairs(edges: list[Any]) -> None:
                              remedy="give integers in all pairs or strings in all")
 
 
-_LOOKED_AT = 1000  # rows by which the types of columns are known that hold any objects
+_LOOKED_AT = 1000  # number of rows from which the types of columns of Python objects are found
 _CHOOSE = "choose the two columns of the edges' ends, as in table[['source', 'target']]"
 _FAULTS = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
 
 class TableSource(WithoutFile, ArrowEdges):
-    """The rows of a table, whose edge is in two columns: those with names like source and target, else the only two of
-    integers, else the only two of strings; vertices are the ids that occur.
+    """The rows of a table with an edge in two columns: two with names like source and target, else the only two of
+    integers, else the only two of strings. Vertices are the ids that occur.
 
-    kind : of what library. names : of its columns. n_rows : how many rows. rows : rows(begin, end, places) -> the table
-    of these rows and columns, which pyarrow can take. weights : those to keep. Raises InputError where the columns are
-    not plain.
+    kind : name of the library. names : names of its columns. n_rows : number of rows. rows : rows(begin, end, places)
+    -> the table of these rows and columns, in a form that pyarrow can read. weights : the weights to keep.
     """
 
     ids = "auto"
@@ -392,9 +391,9 @@ class TableSource(WithoutFile, ArrowEdges):
         self._chosen = EdgeColumns((0, 0), ("", ""), "int", weight_kind="" if weights is None else WHOLE)
 
     def choose(self, wanted: tuple[str, str] | None = None) -> None:
-        """Choose the columns of the edges: those that are wanted, by names or numbers from 1 on, or those that look so.
+        """Choose the columns of the edges: the wanted ones, by names or numbers from 1 on, or by names and types.
 
-        Raises InputError where there are none, or they are not plain.
+        Raises InputError if there are no such columns, or if they are not clear.
         """
         if not self._n:
             return
@@ -408,7 +407,7 @@ class TableSource(WithoutFile, ArrowEdges):
         return self._fixed
 
     def _choose(self, pair: tuple[int, int] | None) -> EdgeColumns:
-        """The columns of the edges, of which these may be known."""
+        """The columns of the edges. pair : the places of the ends, if known."""
         places = range(len(self._names)) if self.weights is not None or pair is None else pair
         found = self._columns(self._arrow(0, min(self._n, _LOOKED_AT), places).schema)
         return replace(found, ids=(places[found.ids[0]], places[found.ids[1]]))
@@ -417,19 +416,19 @@ class TableSource(WithoutFile, ArrowEdges):
         return len(places) == 2 or (self.weights is not None and len(places) > 2)
 
     def _arrow(self, begin: int, end: int, places: Sequence[int]) -> Any:
-        """The rows as a table of pyarrow, with these columns, in this order, and no others. Raises InputError."""
+        """The rows as a pyarrow table with exactly these columns, in this order. Raises InputError."""
         with self._damage(_FAULTS, "a column has objects that are no ids, or of several kinds", _CHOOSE):
             return pa.table(self._rows(begin, end, places)).select(list(range(len(places))))
 
     def info(self) -> SourceInfo:
-        """No n is declared."""
+        """The facts, without n."""
         return SourceInfo(n_entries=None if self._chosen.listed else self._n, directed=True,
                           id_kind=self._chosen.kind, format=self._format,
                           dropped=self.dropped, weights=self._chosen.weight_kind, weight_name=self._chosen.weight_name,
                           declared=self.declared)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """See EdgeSource. Raises InputError for missing, negative or too large ids, and ids of another kind."""
+        """See EdgeSource. Raises InputError for missing, negative or too large ids, and for ids of another kind."""
         chosen, step = self._chosen, rows_per_batch(batch_bytes, self._chosen.kind)
         places = [*chosen.ids, *([] if chosen.weight is None else [chosen.weight])]
         self._weight_name, self.declared = "" if chosen.weight is None else self._names[chosen.weight], 0
@@ -443,7 +442,7 @@ class TableSource(WithoutFile, ArrowEdges):
             self.dropped = dict.fromkeys(dropped_columns(self._names, chosen.ids, chosen.weight), self._n)
 
     def _check_kinds(self, columns: Sequence[Any], done: int) -> None:
-        """Raise InputError for columns that are of other types than before, as those of Python objects may be."""
+        """Raise InputError if a column changes its type, which is possible for Python objects."""
         chosen = self._chosen
         for column, name in zip(columns[:2], chosen.names, strict=False):
             if not column.null_count and not is_list(column.type) and column_kind(column.type) != chosen.kind:
