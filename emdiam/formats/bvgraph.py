@@ -1,12 +1,13 @@
-"""BVGraph of WebGraph (Boldi, Vigna, "The WebGraph Framework I", WWW 2004): what LAW, Common Crawl and Software
-Heritage publish.
+"""BVGraph of WebGraph (Boldi, Vigna, "The WebGraph Framework I", WWW 2004): the format of LAW, Common Crawl and
+Software Heritage.
 
-    NAME.properties   nodes, arcs, codes; of arcs with labels the name of the graph beneath
-    NAME.graph        a row of bits a node: its degree, a row before to copy from, intervals, and the other successors
-    NAME.offsets      how many bits each row has; with it all threads decode, each from a node of its own on
+    NAME.properties   nodes, arcs, codes; for arcs with labels the name of the underlying graph
+    NAME.graph        a row of bits for each node: degree, an earlier row to copy from, intervals, other successors
+    NAME.offsets      the number of bits of each row; with it several threads decode, each from another node on
 
-Rows are decoded into batches; behind a batch stay those that later rows may copy from. A thread that begins in the
-middle decodes first what its first rows are copied from, as far back as that goes. Batches come in the order of nodes.
+Rows are decoded into batches. After a batch the rows stay in memory that later rows may copy from. A thread that starts
+in the middle first decodes the rows that its first rows copy from, and in turn those that they copy from. Batches come
+in the order of nodes.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ _MOST_OFFSET_BYTES = 1 << 20  # of one offset
 _BLOCK_BYTES = 1 << 18
 _SPAN_NODES = 1 << 16
 _BACK = (64, 512, 4096)
-_HEAD_BITS = 1 << 10  # of degree and reference of a row; a longer one is a fault, and its span is not begun there
-# Room for rows that others copy from: of the memory beyond _FREE a 24th, each for the first thread, the one before, and
-# others. It does not grow where little memory would do, so that what a refusal names for that works.
+_HEAD_BITS = 1 << 10  # most bits of degree and reference of a row; a row with more is a fault, and starts no span
+# Memory for rows that others copy from: 1/24 of the memory above _FREE, once each for the first thread, the one before,
+# and the others. It depends on the budget alone, so that the amount that a refusal names is enough.
 _SHARE, _FREE, _LEAST_ROOM = 24, 512 << 20, 4 << 20
-_MOST_TAIL = 128  # bits of 0 behind the last row, as words are filled up
+_MOST_TAIL = 128  # largest number of zero bits after the last row, which fill up a word
 _TURNED = np.array([int(f"{byte:08b}"[::-1], 2) for byte in range(256)], np.uint8)
 
 _FAULTS = {
@@ -52,8 +53,8 @@ _FAULTS = {
 
 @dataclass(frozen=True)
 class _Span:
-    """Nodes first to stop - 1, decoded by one thread. positions : the bits at which the rows of nodes lowest,
-    lowest + 1, ... begin, int64[k], that of `first` among them, and that of `stop` if it is known."""
+    """Nodes first to stop - 1, decoded by one thread. positions : the bit offsets of the rows of nodes lowest,
+    lowest + 1, ..., int64[k]; they include `first`, and `stop` if known."""
 
     first: int
     stop: int
@@ -61,25 +62,25 @@ class _Span:
     positions: Any
 
     def at(self, node: int) -> int:
-        """Where the row of a node begins."""
+        """The bit offset of the row of a node."""
         return int(self.positions[node - self.lowest])
 
     @property
     def end(self) -> int | None:
-        """Where the last row ends, None where that is not known."""
+        """The bit offset of the end of the last row, None if unknown."""
         return self.at(self.stop) if len(self.positions) > self.stop - self.lowest else None
 
 
 class _TooFar(Exception):
-    """Rows are copied from others that are too far back to begin in the middle."""
+    """Raised if rows copy from rows too far back to start decoding in the middle."""
 
 
 class _NoRoom(Exception):
-    """Rows that others copy from, of so many bytes, have no room."""
+    """Raised if the rows that others copy from do not fit in memory. Its argument: their bytes."""
 
 
 class _Block:
-    """Bits of a file, from one of them on, as many as there is room for. little : see Properties."""
+    """A buffer of bits of a file, from some bit on. little : see Properties."""
 
     def __init__(self, file: BinaryIO, source: Input, little: bool = False) -> None:
         self._file, self._source, self._little = file, source, little
@@ -91,7 +92,7 @@ class _Block:
         return self.base + self.limit >= 8 * (self._source.size_bytes or 0)
 
     def load(self, bit: int) -> int:
-        """Have the bits from this one on; returns where it is in `data`. Raises InputError."""
+        """Load the bits from this one on; returns its offset in `data`. Raises InputError."""
         if self.data is None or len(self.data) < self.room + bits.PADDING:
             self.data = np.empty(self.room + bits.PADDING, np.uint8)
         data, begin, got = self.data, bit >> 3, 0
@@ -108,7 +109,7 @@ class _Block:
         return bit & 7
 
     def load_more(self, bit: int, most_bytes: int) -> int | None:
-        """The same where those at hand end too early; None where the file ends there. Raises _NoRoom."""
+        """Load more bits from this one on, as `load`; returns None at the end of the file. Raises _NoRoom."""
         if self.ends_file:
             return None
         if bit - self.base < 8:
@@ -119,8 +120,8 @@ class _Block:
 
 
 class _Rows:
-    """Rows of a span, batch by batch. n_pairs : of a batch. most : bytes for rows that others copy from. done : whether
-    all have come."""
+    """The rows of a span in batches. n_pairs : pairs of a batch. most : bytes for rows that others copy from. done :
+    whether all rows are decoded."""
 
     def __init__(self, facts: Properties, block: _Block, name: str, span: _Span, n_pairs: int, most: int) -> None:
         self._facts, self._block, self._name, self._n_pairs, self.most = facts, block, name, n_pairs, most
@@ -133,23 +134,23 @@ class _Rows:
 
     @property
     def bit(self) -> int:
-        """Where the next row begins."""
+        """The bit offset of the next row."""
         return self._block.base + int(self._state[bits.POS])
 
     def follow(self, span: _Span) -> None:
-        """Go on with the span behind the one that is done."""
+        """Continue with the span after the finished one."""
         self._span, self.done = span, False
         self._state[bits.STOP] = span.stop
 
     def step(self) -> list[EdgeBatch]:
-        """The next batch, in pieces. Raises InputError, _TooFar and _NoRoom; after that it may be called again."""
+        """The next batch, in pieces. Raises InputError, _TooFar and _NoRoom; it may be called again afterwards."""
         if not self._ready:
             self._begin()
         self.done = self._decoded()
         return self._cut()
 
     def _begin(self) -> None:
-        """Decode what the first rows are copied from."""
+        """Decode the rows that the first rows copy from."""
         span, state = self._span, self._state
         state[[bits.AT, bits.FIRST]] = 0
         self._rows[:] = -1
@@ -169,7 +170,7 @@ class _Rows:
         state[bits.ARCS] = self._facts.arcs
 
     def _copied_from(self) -> list[int]:
-        """The nodes before the first whose rows have to be decoded for those that follow, increasing."""
+        """The nodes before the first one whose rows must be decoded for later rows, increasing. Raises _TooFar."""
         span, window = self._span, min(self._facts.window, self._span.first)
         for back in _BACK if window else ():
             lowest = max(span.lowest, span.first - back)
@@ -187,11 +188,11 @@ class _Rows:
         return []
 
     def _references(self, lowest: int) -> Any:
-        """The nodes that those from `lowest` to the first of the span copy from, see bits.references."""
+        """The nodes that nodes `lowest` to first - 1 copy from, see bits.references."""
         span, block = self._span, self._block
         begins = np.array([span.at(node) for node in range(lowest, span.first)], np.int64)
         copied, node = begins.copy(), 0
-        while node < len(begins):  # all of their rows may be longer than a block
+        while node < len(begins):  # the rows together may be longer than a block
             block.load(int(begins[node]))
             behind = block.base + block.limit - (0 if block.ends_file else _HEAD_BITS)
             stop = len(begins) if block.ends_file else max(node + 1, int(np.searchsorted(begins, behind)))
@@ -202,7 +203,8 @@ class _Rows:
         return copied
 
     def _decoded(self) -> bool:
-        """Decode until the batch is full, or the span is done; whether it is. Raises InputError and _NoRoom."""
+        """Decode until the batch is full or the span is done; returns whether it is done. Raises InputError and
+        _NoRoom."""
         state, block = self._state, self._block
         while True:
             self._settings[bits.LIMIT] = block.limit
@@ -225,7 +227,7 @@ class _Rows:
                 raise self._error(_FAULTS[status], block.base + int(state[bits.WHERE]))
 
     def _more_room(self, array: Any, size: int) -> Any:
-        if 16 * size > self.most:  # beside the smaller one
+        if 16 * size > self.most:  # the new array beside the old one
             raise _NoRoom(16 * size)
         larger = np.empty(size, np.int64)
         larger[: min(size, len(array))] = array[:size]
@@ -236,7 +238,7 @@ class _Rows:
                           remedy=f"{AGAIN}, and its properties")
 
     def _cut(self) -> list[EdgeBatch]:
-        """The batch so far, in pieces; rows that later ones may copy from stay."""
+        """The batch so far, in pieces; keeps the rows that later ones may copy from."""
         state, rows, n = self._state, self._rows, self._n_pairs
         first, at, node = (int(state[slot]) for slot in (bits.FIRST, bits.AT, bits.NODE))
         ids, sources, count = self._ids, self._sources, at - first
@@ -254,7 +256,7 @@ class _Rows:
 
 
 class BvGraphSource(FileSource):
-    """See the module. Vertex v is node v; a row lists the arcs out of it."""
+    """See the module. Vertex v is node v; its row lists its outgoing arcs."""
 
     format = "bvgraph"
     _consumed = 0
@@ -285,20 +287,20 @@ class BvGraphSource(FileSource):
 
     @property
     def paths(self) -> list[Path]:
-        """The graph, and the file that is named, which may be its properties."""
+        """The named file and the graph file, which may be the same."""
         return list(dict.fromkeys([*super().paths, self.facts()[0].graph]))
 
     @property
     def memory_bytes(self) -> int:
-        """What decoding takes beside the batches of edges at hand."""
+        """The memory of decoding beside the current batches."""
         return 3 * self._room()
 
     def _room(self) -> int:
         return max(_LEAST_ROOM, ((self.wishes.memory_bytes or default_memory_bytes()) - _FREE) // _SHARE)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """See EdgeSource. Raises InputError with node and bit for a stream that is damaged, BudgetError for rows that
-        have no room in memory."""
+        """See EdgeSource. Raises InputError with node and bit for a damaged stream, BudgetError if rows do not fit in
+        memory."""
         facts, graph = self.facts()
         threads = self.wishes.threads or available_cores()
         n_pairs = max(1, min(pairs_per_batch(batch_bytes), self._room() // (64 * (threads + 1))))
@@ -328,7 +330,7 @@ class BvGraphSource(FileSource):
             raise InputError(f"cannot be read ({error.strerror or error})", path=source.name) from error
 
     def _check_tail(self, file: BinaryIO, graph: Input, bit: int) -> None:
-        """Raises InputError where more follows the last row than fills up its last word."""
+        """Raise InputError if the last row is followed by more than padding to a word."""
         block = _Block(file, graph)
         place = block.load(bit)
         rest = np.unpackbits(block.data[: block.limit >> 3])[place:]
@@ -337,7 +339,7 @@ class BvGraphSource(FileSource):
                              byte=(bit + 7) >> 3, remedy=AGAIN)
 
     def _spans(self, stack: ExitStack, n_pairs: int) -> Iterator[_Span] | None:
-        """The nodes in parts for threads, where there are offsets; else None."""
+        """The spans of nodes for threads if there is a file of offsets, else None."""
         facts, graph = self.facts()
         path = facts.graph.with_suffix(".offsets")
         if not path.exists():
@@ -348,13 +350,13 @@ class BvGraphSource(FileSource):
         return _spans(facts, block, source.name, 8 * (graph.size_bytes or 0), span_bits)
 
     def position_bytes(self) -> int:
-        """Bytes of the graph whose rows have been decoded."""
+        """The bytes of the graph that have been decoded."""
         return self._consumed
 
 
 def _spans(facts: Properties, block: _Block, name: str, most: int, span_bits: int) -> Iterator[_Span]:
-    """Spans of about `span_bits` by a file of offsets, the code of which facts has. Raises InputError where these end
-    early, or lead beyond bit `most`."""
+    """Spans of about `span_bits` bits from a file of offsets. facts : has the code of the offsets. Raises InputError if
+    the offsets end early, or exceed bit `most`."""
     wrong = InputError(f"these are no offsets of {facts.nodes:,} nodes in {most:,} bits", path=name,
                        remedy="fetch the file again, or remove it: the graph is read without, by one thread")
     positions = np.empty(0, np.int64)
@@ -384,16 +386,16 @@ def _spans(facts: Properties, block: _Block, name: str, most: int, span_bits: in
 
 
 class _Decoding:
-    """Batches of all rows, in order, decoded by threads. most : bytes for rows that others copy from, and for the
-    batches of threads. bit : behind the rows whose batches have come."""
+    """The batches of all rows, in order, decoded by threads. most : bytes for rows that others copy from, and for the
+    batches of threads. bit : bit offset after the rows in the batches so far."""
 
     def __init__(self, facts: Properties, graph: Input, file: BinaryIO, n_pairs: int, threads: int, most: int) -> None:
         self._facts, self._graph, self._file, self._n_pairs = facts, graph, file, n_pairs
         self._threads, self._most, self.bit = threads, most, 0
 
     def batches(self, spans: Iterator[_Span] | None) -> Iterator[EdgeBatch]:
-        """The batches. spans : None: all nodes at once, by one thread, which is ahead of the caller where there are
-        several. Raises InputError and BudgetError."""
+        """The batches. spans : None: one span of all nodes; with several threads, one of them decodes ahead of the
+        caller. Raises InputError and BudgetError."""
         ahead = self._threads if spans is not None else 1
         if spans is None:
             spans = iter([_Span(0, self._facts.nodes, 0, np.zeros(1, np.int64))])
@@ -414,8 +416,8 @@ class _Decoding:
 
     def _drained(self, pool: ThreadPoolExecutor, last: _Rows | None, rows: _Rows, span: _Span,
                  future: Future[list[EdgeBatch]]) -> Generator[EdgeBatch, None, _Rows]:
-        """The batches of a span, the first of which is under way; returns the rows that are at its end. last : those at
-        the end of the span before, which go on where this one cannot be begun by itself."""
+        """Yield the batches of a span; returns the _Rows at its end. future : the first batch, already started. last :
+        the _Rows at the end of the previous span, which continue if this span cannot be decoded by itself."""
         try:
             batches = self._result(rows, future)
         except _TooFar:
@@ -437,7 +439,7 @@ class _Decoding:
         return rows
 
     def _result(self, rows: _Rows, future: Future[list[EdgeBatch]]) -> list[EdgeBatch]:
-        """The batch of the first rows in line, which alone may take all the room. Raises BudgetError."""
+        """The batch of the first rows in the queue; only these may use all the memory. Raises BudgetError."""
         try:
             return future.result()
         except _NoRoom:

@@ -1,10 +1,10 @@
-"""Bits of a BVGraph to successors, compiled with numba: what bvgraph.py runs.
+"""Decoding of the bits of a BVGraph, compiled with numba; called by bvgraph.py.
 
-Of a stream whose lowest bits come first, every byte is turned round before (bvgraph.py), so that codes begin at the
-high bit of a byte either way; what differs then is the order of bits within a number alone.
+If the lowest bits come first in a stream, bvgraph.py reverses each byte before, so that codes always begin at the high
+bit of a byte; only the order of bits within a number then differs.
 
-A kernel stops at the first row that it cannot take whole, with its reason, and begins with that row when it is called
-again. Every count, reference and id is looked at before it is used.
+A kernel stops, with a reason, at the first row that it cannot decode completely, and starts with that row at the next
+call. Each count, reference and id is checked before its use.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from ..jit import inlined, intrinsic, ir, kernel, types
 UNARY, GAMMA, DELTA, ZETA, NIBBLE, GOLOMB = range(6)
 """Codes; a number of Settings.CODES has one of them, and above the lowest 8 bits the parameter of zeta or Golomb."""
 
-# Slots of `state`: next bit of `data`; next node, and the one to stop before; next place in `ids`, and the first one of
-# this batch; arcs that may still come; how much room is missing; the bit at which a row has a fault.
+# Slots of `state`: next bit of `data`; next node, and the end of the nodes; next place in `ids`, and the first one of
+# this batch; number of arcs still allowed; missing room; bit of the fault in a row.
 POS, NODE, STOP, AT, FIRST, ARCS, NEED, WHERE = range(8)
-# Slots of `settings`: bits of `data`; nodes; rows that may be referred to; the least length of an interval, 0 without
-# them; whether the lowest bit of a number comes first; codes.
+# Slots of `settings`: bits of `data`; nodes; number of earlier rows in the window; least length of an interval, 0
+# without intervals; whether the lowest bit of a number comes first; codes.
 (LIMIT, NODES, WINDOW, LEAST_INTERVAL, LITTLE,
  OUTDEGREES, REFERENCES, BLOCK_COUNT, BLOCKS, INTERVALS, RESIDUALS) = range(11)
-# What a kernel stops for: the last node is reached; no room for a row, in `ids` or in `spare`; `data` end within a row;
-# and faults of a row.
+# Reasons to stop: the last node is done; no room for a row in `ids`, or in `spare`; `data` end within a row; and faults
+# of a row.
 (DONE, ROOM, SPARE, BITS, BAD_DEGREE, TOO_MANY, BAD_REFERENCE, BAD_BLOCKS, BAD_INTERVALS, BAD_ID,
  TWICE) = range(11)
 PADDING = 64
@@ -34,12 +34,12 @@ PADDING = 64
 
 _ONE = np.uint64(1)
 _ZETA_3 = ZETA | 3 << 8
-_MOST_BITS = 62  # of a number
+_MOST_BITS = 62  # largest number of bits of a number
 
 
 @intrinsic
 def _word(typingctx: Any, data: Any, at: Any) -> Any:
-    """Eight bytes of uint8[:] from place `at` on, the first one the highest, uint64."""
+    """The eight bytes of uint8[:] from `at` on as a big-endian uint64."""
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         array = context.make_array(sig.args[0])(context, builder, args[0])
         pointer = builder.bitcast(builder.gep(array.data, [args[1]]), ir.IntType(64).as_pointer())
@@ -49,7 +49,8 @@ def _word(typingctx: Any, data: Any, at: Any) -> Any:
 
 
 def _one_word(operation: str) -> Any:
-    """f(word): the bits in reverse order (bitreverse), or zeros above the highest 1 of a word that has one (ctlz)."""
+    """A function of a word: its bits in reverse order (bitreverse), or the zeros above its highest 1 (ctlz; word > 0).
+    """
     @intrinsic
     def function(typingctx: Any, word: Any) -> Any:
         def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -66,13 +67,13 @@ leading_zeros, _reversed = _one_word("ctlz"), _one_word("bitreverse")
 
 @inlined
 def _window(data, pos):
-    """The bits from `pos` on, highest first: 57 of them at least, zeros behind."""
+    """The bits from `pos` on, highest first: at least 57, then zeros."""
     return _word(data, pos >> 3) << np.uint64(pos & 7)
 
 
 @inlined
 def _top(window, n, little):
-    """The number in the first n bits, at most 57, of a window."""
+    """The number in the first n <= 57 bits of a window."""
     if little:
         return np.int64(_reversed(window) & ((_ONE << np.uint64(n)) - _ONE))
     return np.int64(window >> _ONE >> np.uint64(63 - n))
@@ -80,7 +81,7 @@ def _top(window, n, little):
 
 @inlined
 def _bits(data, pos, n, little):
-    """The number in n bits, at most 62."""
+    """The number in n <= 62 bits."""
     if n <= 56:
         return _top(_window(data, pos), n, little)
     first, last = _top(_window(data, pos), 32, little), _top(_window(data, pos + 32), n - 32, little)
@@ -89,7 +90,7 @@ def _bits(data, pos, n, little):
 
 @inlined
 def _zeros(data, pos, limit):
-    """How many bits are 0 from `pos` on; where they all are up to bit `limit`, as many as lead behind that."""
+    """The number of zero bits from `pos` on; if there is no 1 before bit `limit`, a number that leads beyond it."""
     n = 0
     while pos + n <= limit:
         zeros = leading_zeros(_window(data, pos + n) | _ONE)
@@ -160,8 +161,8 @@ def _golomb(data, pos, limit, little, modulus):
 
 @kernel
 def _read(data, pos, limit, code, little):
-    """(value, bit behind it) of the code at `pos`. A value below 0: it has more than 62 bits. A code that is not whole
-    before `limit` ends behind it."""
+    """(value, next bit) of the code at `pos`. The value is negative if it has more than 62 bits. For a code that is
+    incomplete at `limit`, the next bit is beyond it."""
     kind = code & 255
     if kind == GAMMA:
         return _gamma(data, pos, limit, little)
@@ -179,7 +180,7 @@ def _read(data, pos, limit, code, little):
 
 @inlined
 def _coded(data, pos, limit, code, little):
-    """_read, without a call where the code is the usual one, gamma."""
+    """As _read, but inline for the usual code, gamma."""
     if code == GAMMA:
         return _gamma(data, pos, limit, little)
     return _read(data, pos, limit, code, little)
@@ -187,7 +188,7 @@ def _coded(data, pos, limit, code, little):
 
 @inlined
 def _residual(data, pos, limit, code, little):
-    """_read, without a call where the code is the usual one, zeta_3, and is not very long."""
+    """As _read, but inline for the usual code, zeta_3, unless it is very long."""
     window = _window(data, pos)
     zeros = leading_zeros(window | _ONE)
     if code != _ZETA_3 or little or zeros > 12:
@@ -195,19 +196,19 @@ def _residual(data, pos, limit, code, little):
     n, rest = 3 * zeros + 2, window << np.uint64(zeros + 1)
     value, least = np.int64(rest >> np.uint64(64 - n)), np.int64(1) << (n - 2)
     is_longer, longer = value >= least, np.int64(rest >> np.uint64(63 - n))
-    return (longer if is_longer else value + least) - 1, pos + zeros + 1 + n + is_longer  # nothing to predict
+    return (longer if is_longer else value + least) - 1, pos + zeros + 1 + n + is_longer  # without a branch
 
 
 @inlined
 def _signed(x):
-    """0, -1, 1, -2, ... of 0, 1, 2, 3, ..."""
+    """The signed number for a code: 0, -1, 1, -2, ... for 0, 1, 2, 3, ..."""
     return (x >> 1) ^ -(x & 1)
 
 
 @inlined
 def _copy_blocks(data, pos, row, settings, spare, ids, state):
-    """(why it stops, bit behind the blocks, ids copied) of a row that copies another one. row : place of the row, its
-    length, and the same of the other. The ids come to stand last in the row."""
+    """(reason to stop, bit after the blocks, number of copied ids) for a row that copies from another one. row : place
+    and length of the row, then of the other row. The ids are written at the end of the row."""
     at, d, other, length = row
     limit, little = settings[LIMIT], settings[LITTLE]
     count, pos = _coded(data, pos, limit, settings[BLOCK_COUNT], little)
@@ -249,8 +250,8 @@ def _copy_blocks(data, pos, row, settings, spare, ids, state):
 
 @inlined
 def _read_intervals(data, pos, v, most, settings, spare, state):
-    """(why it stops, bit behind the intervals, how many, ids in them) of a row of node v with `most` ids to come. Pairs
-    of first id and length go to `spare`."""
+    """(reason to stop, bit after the intervals, their number, number of their ids) for the row of node v, with at most
+    `most` ids. Writes pairs of first id and length to `spare`."""
     limit, little, least, nodes = settings[LIMIT], settings[LITTLE], settings[LEAST_INTERVAL], settings[NODES]
     count, pos = _coded(data, pos, limit, settings[INTERVALS], little)
     if pos > limit:
@@ -282,7 +283,7 @@ def _read_intervals(data, pos, v, most, settings, spare, state):
 
 @inlined
 def _merge_intervals(ids, at, end, to, spare, count):
-    """Merge the intervals of `spare` with ids[at:end], from place `to` on; whether no id is there twice."""
+    """Merge the intervals in `spare` with ids[at:end], from place `to` on; returns whether no id occurs twice."""
     for i in range(count):
         first, length = spare[2 * i], spare[2 * i + 1]
         while at < end and ids[at] < first:
@@ -299,8 +300,8 @@ def _merge_intervals(ids, at, end, to, spare, count):
 
 @inlined
 def _merge_residuals(data, pos, v, row, settings, ids):
-    """(why it stops, bit behind) of residuals that are merged with the ids that stand last in a row. row : its place,
-    its length, how many residuals."""
+    """(reason to stop, bit after them) for residuals, merged with the ids at the end of a row. row : its place, its
+    length, the number of residuals."""
     to, d, count = row
     limit, little, nodes, code = settings[LIMIT], settings[LITTLE], settings[NODES], settings[RESIDUALS]
     at, end, id_ = to + count, to + d, np.int64(-1)
@@ -326,7 +327,7 @@ def _merge_residuals(data, pos, v, row, settings, ids):
 
 @inlined
 def _decode_row(data, pos, v, d, at, settings, rows, spare, ids, state):
-    """(why it stops, bit behind) of the row of node v, of d ids, d > 0, which come to ids[at:at + d]."""
+    """(reason to stop, bit after it) for the row of node v with d > 0 ids, written to ids[at:at + d]."""
     limit, window, copied, total = settings[LIMIT], settings[WINDOW], np.int64(0), np.int64(0)
     if window > 0:
         back, pos = _read(data, pos, limit, settings[REFERENCES], settings[LITTLE])
@@ -351,12 +352,11 @@ def _decode_row(data, pos, v, d, at, settings, rows, spare, ids, state):
 
 @kernel
 def decode_rows(data, state, settings, rows, spare, ids, sources):
-    """Decode the rows of nodes state[NODE] to state[STOP] - 1, as far as it can; returns why it stops.
+    """Decode the rows of nodes state[NODE] to state[STOP] - 1 as far as possible; returns the reason to stop.
 
-    data : uint8[k], of bits from state[POS] on, settings[LIMIT] of them. rows : int64[2, window + 1], place in `ids`
-    and length of the row of node v in column v mod (window + 1); a length below 0 where there is none. spare :
-    int64[k], of no meaning. ids : int64[k]. sources : int64[k], of the ids from place state[FIRST] on, as far as there
-    is room."""
+    data : uint8[k], decoded from bit state[POS] to settings[LIMIT]. rows : int64[2, window + 1], place in `ids` and
+    length of the row of node v in column v mod (window + 1); a negative length without a row. spare : int64[k], work
+    space. ids : int64[k]. sources : int64[k], the sources of ids[state[FIRST]:], as far as there is room."""
     pos, v, at, slots, limit = state[POS], state[NODE], state[AT], rows.shape[1], settings[LIMIT]
     status = DONE
     while v < state[STOP]:
@@ -387,9 +387,9 @@ def decode_rows(data, state, settings, rows, spare, ids, sources):
 
 @kernel
 def references(data, positions, v, settings):
-    """The node that each of nodes v, v + 1, ... copies from, in `positions`, which has the bits of `data` at which
-    their rows begin; itself where it copies from none, and -1 where the row has a fault or does not begin among these
-    bits."""
+    """Replace each row's bit offset in `positions` by the node that the row copies from, for nodes v, v + 1, ....
+
+    The result is the node itself without a copy, and -1 if the row has a fault or does not begin in `data`."""
     limit = settings[LIMIT]
     for i in range(positions.shape[0]):
         if positions[i] < 0 or positions[i] > limit:
@@ -404,8 +404,9 @@ def references(data, positions, v, settings):
 
 @kernel
 def sums_of_gaps(data, pos, limit, code, total, out):
-    """Sums of the gaps in a stream of offsets, from bit `pos` on, begun at `total`; returns how many have come, and the
-    next bit. They end before one that is not whole, or that leads beyond 2^62."""
+    """Write to `out` the prefix sums, starting at `total`, of the gaps in a stream of offsets from bit `pos` on.
+
+    Returns (number of sums, next bit). Stops before an incomplete gap, or one that leads beyond 2^62."""
     for i in range(out.shape[0]):
         gap, behind = _read(data, pos, limit, code, False)
         if behind > limit or gap < 0 or gap > (np.int64(1) << _MOST_BITS) - total:

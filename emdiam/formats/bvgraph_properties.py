@@ -1,4 +1,4 @@
-"""What the .properties of a graph of WebGraph say, and the graph beneath one whose arcs have labels."""
+"""The .properties of a graph of WebGraph; for a graph with labelled arcs, also those of its underlying graph."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _AS_ARCS = "write it with WebGraph as a BVGraph, or as arcs by ArcListASCIIGraph
 
 _KINDS = {"UNARY": bits.UNARY, "GAMMA": bits.GAMMA, "DELTA": bits.DELTA, "NIBBLE": bits.NIBBLE,
           "GOLOMB": bits.GOLOMB, "ZETA": bits.ZETA}
-# What is coded, with the usual code; the order is that of bvgraph_kernels, where offsets are none of.
+# The coded parts and their default codes, in the order of bvgraph_kernels (which has no offsets).
 _USUAL = {"OUTDEGREES": "GAMMA", "REFERENCES": "UNARY", "BLOCK_COUNT": "GAMMA", "BLOCKS": "GAMMA", "INTERVALS": "GAMMA",
           "RESIDUALS": "ZETA", "OFFSETS": "GAMMA"}
 
 
 @dataclass(frozen=True)
 class Properties:
-    """What the properties say. codes : of what `_USUAL` has, see bvgraph_kernels. little : whether the lowest bits of a
-    byte come first. labelled : whether they are those below arcs with labels."""
+    """The parsed properties. codes : the codes of the parts in `_USUAL`, see bvgraph_kernels. little : whether the
+    lowest bits of a byte come first. labelled : whether this is the underlying graph of one with labelled arcs."""
 
     graph: Path
     nodes: int
@@ -37,8 +37,8 @@ class Properties:
 
 
 def read_properties(path: Path) -> dict[str, str]:
-    """A file of Java's properties. Raises InputError."""
-    if not path.is_file():  # nor what could be waited for
+    """The keys and values of a file of Java properties. Raises InputError."""
+    if not path.is_file():  # a pipe, too, is refused
         raise InputError("a BVGraph of WebGraph has its properties in a file beside it, which is not there", path=path,
                          remedy="fetch it too, or name another format with --format")
     try:
@@ -53,8 +53,8 @@ def read_properties(path: Path) -> dict[str, str]:
 
 
 def find_properties(path: Path) -> Properties:
-    """What a graph is whose .graph, or .properties, is named. Raises InputError for properties that are missing, make
-    no sense, or are those of another kind of graph."""
+    """The properties of the graph with this .graph or .properties file. Raises InputError if they are missing, invalid,
+    or of another kind of graph."""
     file, labelled = path.with_suffix(".properties"), False
     for _ in range(_MOST_LINKS):
         values = read_properties(file)
@@ -71,7 +71,7 @@ def find_properties(path: Path) -> Properties:
 
 @dataclass(frozen=True)
 class _Checked:
-    """Properties, and the file that has them."""
+    """Properties with their file, and checks of the values."""
 
     file: Path
     values: dict[str, str]
@@ -104,7 +104,7 @@ class _Checked:
             if what not in named:
                 raise self._error("compressionflags", f"have {flag}, which is not known")
             named[what] = code
-        # Those that name their order of bytes are not by the Java library, and count blocks by the code of blocks.
+        # Properties with a byte order are not written by the Java library, and use the code of blocks for block counts.
         if "endianness" in self.values and not any(flag.startswith("BLOCK_COUNT_") for flag in flags):
             named["BLOCK_COUNT"] = named["BLOCKS"]
         return tuple(self._code(what, code, version) for what, code in named.items())

@@ -1,24 +1,23 @@
-"""Pairs from the two arrays of a CSR graph, read side by side and never whole: what .egr, .sg and .npz share.
+"""Pairs from the offsets and neighbours of a CSR graph, read in parallel in pieces; shared by .egr, .sg and .npz.
 
-Offsets and neighbours are streams of their own (two file positions, two members of an archive), so
-that memory is about one batch whatever n and m are.
+Offsets and neighbours are two separate streams (two file positions, two members of an archive), so that memory is about
+one batch for any n and m.
 
 ECL binary graphs (.egr; Burtscher's Efficient Computing Laboratory).
 
-Little-endian int32: n, m, nindex[n + 1], nlist[m], and optionally eweight[m]. By convention both
-directions of an edge are listed, but nothing in the file promises it.
+Little-endian int32: n, m, nindex[n + 1], nlist[m], and optionally eweight[m]. By convention both directions of an edge
+are listed, but the file does not guarantee it.
 
 Serialized graphs of the GAP Benchmark Suite (.sg, and .wsg with int32 weights).
 
-As its WriteSerializedGraph leaves them on a little-endian machine, without padding: directed (bool, 1 byte), entries
-(int64), vertices (int64), out_index (int64[n + 1]), out_neighbours (int32[m], in .wsg pairs of neighbour and weight),
-and for directed graphs the same two arrays once more for incoming edges, which say nothing new and are skipped.
+As its WriteSerializedGraph writes them on a little-endian machine, without padding: directed (bool, 1 byte), entries
+(int64), vertices (int64), out_index (int64[n + 1]), out_neighbours (int32[m], in .wsg pairs of neighbour and weight).
+Directed graphs have the same two arrays for incoming edges; they are redundant and skipped.
 
 Graphs of Galois (.gr of versions 1 and 2; .tgr, .csgr).
 
-Little-endian uint64: version, bytes of an edge's data, n, m; then where every row ends (uint64[n]), neighbours
-(uint32[m] of version 1, filled up to 8 bytes; uint64[m] of version 2), and the data of the edges, of a type that the
-file does not say.
+Little-endian uint64: version, bytes of an edge's data, n, m; then the ends of rows (uint64[n]), neighbours (uint32[m]
+in version 1, padded to 8 bytes; uint64[m] in version 2), and the data of the edges, whose type is not in the file.
 """
 
 from __future__ import annotations
@@ -45,12 +44,12 @@ _REMEDY = "fetch or write the file again"
 
 @dataclass
 class ArrayStream:
-    """An array that is read front to back.
+    """An array that is read in order.
 
-    read : its next bytes, at most as many as asked for; none at the end. dtype : of its items, with byte order.
-    length : items. error : makes an InputError from a sentence, the index of an item and a remedy, if it is not the
-    usual one. field : name of the field to take if dtype is structured. index : of the next item. last : the items of
-    the last `take`, with all their fields.
+    read : read(size) -> its next bytes, at most `size`; empty at the end. dtype : of its items, with byte order.
+    length : number of items. error : creates an InputError from a sentence, the index of an item and optionally a
+    remedy. field : the field to use if dtype is structured. index : index of the next item. last : the items of the
+    last `take`, with all fields.
     """
 
     read: Callable[[int], bytes]
@@ -77,7 +76,7 @@ class ArrayStream:
         return self.last
 
     def take(self, count: int) -> Any:
-        """As `items`, int64[k]. Raises InputError too when an item does not fit int64."""
+        """The next items as int64[k], see `items`. Raises InputError also if an item does not fit int64."""
         first, items = self.index, self.items(count)
         if self.field is not None:
             items = items[self.field]
@@ -86,7 +85,8 @@ class ArrayStream:
         return items.astype(np.int64)
 
     def take_ids(self, count: int, n_vertices: int, what: str) -> Any:
-        """As `take`. Raises InputError too for one outside 0..n_vertices - 1, of which it says `what` it is."""
+        """The next items as `take`. Raises InputError also for an item outside 0..n_vertices - 1. what : the noun for
+        an item in the message."""
         first = self.index
         ids = self.take(count)
         outside = (ids < 0) | (ids >= n_vertices)
@@ -96,17 +96,17 @@ class ArrayStream:
         return ids
 
     def take_weights(self, count: int, choice: WeightChoice) -> Any:
-        """As `items`, as weights, float64[k]. Raises InputError too for one that is none."""
+        """The next items as weights, float64[k]. Raises InputError also for an invalid weight."""
         first = self.index
         return checked_weights(self.items(count), choice, partial(self.refusal, first))
 
     def refusal(self, first: int, what: str, place: int, *, text: str, remedy: str) -> InputError:
-        """The error of a weight, `place` items behind item `first`."""
+        """The error for the weight with index first + place."""
         return self.error(f"{what} ({text})", first + place, remedy)
 
     def take_offsets(self, count: int, previous: int, n_entries: int) -> Any:
-        """`previous` and the next `count` items, int64[k + 1]. Raises InputError too if they fall, or if one is larger
-        than n_entries."""
+        """`previous` and the next `count` items, int64[k + 1]. Raises InputError also if they decrease or exceed
+        n_entries."""
         first = self.index
         window = np.concatenate(([previous], self.take(count)))
         falls = window[1:] < window[:-1]
@@ -120,10 +120,11 @@ class ArrayStream:
 
 def csr_batches(offsets: ArrayStream, neighbours: ArrayStream, batch_bytes: int, n_columns: int,
                 weigh: Callable[[int], Any] | None = None, ends_alone: bool = False) -> Iterator[EdgeBatch]:
-    """(row, neighbour) pairs as int64 batches; weigh(count) -> the weights of the neighbours that were taken last.
+    """(row, neighbour) pairs as int64 batches.
 
-    offsets : n + 1 items from 0 to neighbours.length, not falling; ends_alone : without the first. Neighbours lie in
-    [0, n_columns). Raises InputError through the streams' `error`.
+    offsets : n + 1 non-decreasing items from 0 to neighbours.length; with ends_alone the first one (0) is not stored.
+    Neighbours are in [0, n_columns). weigh : weigh(count) -> the weights of the neighbours read last. Raises InputError
+    through the streams' `error`.
     """
     capacity, row = pairs_per_batch(batch_bytes), 0
     first = 0 if ends_alone else int(offsets.take(1)[0])
@@ -146,12 +147,12 @@ def csr_batches(offsets: ArrayStream, neighbours: ArrayStream, batch_bytes: int,
 
 @dataclass(frozen=True)
 class CsrLayout:
-    """header_bytes, then n + 1 offsets, then n_entries neighbours, then nothing or one of `tails`.
+    """The layout of a file: header_bytes, then n + 1 offsets, then n_entries neighbours, then one of `tails`.
 
-    tails : sizes in bytes of what may follow. weights_behind : whether that are weights. weight_dtype : theirs; None:
-    that of ids. padding : bytes before them. ends_alone : whether the first offset, 0, is not there. id_field : field
-    of the neighbour where its weight stands beside it. directed : whether an edge may be listed in one direction only.
-    symmetric : whether the format promises both directions, so that it is held to it.
+    tails : valid sizes in bytes of the rest. weights_behind : whether the rest is weights. weight_dtype : their dtype;
+    None: id_dtype. padding : bytes before them. ends_alone : whether the first offset, 0, is not stored. id_field :
+    field of the neighbour if its weight is beside it. directed : whether an edge may be listed in one direction only.
+    symmetric : whether the format guarantees both directions; then they are checked.
     """
 
     header_bytes: int
@@ -170,29 +171,29 @@ class CsrLayout:
 
     @property
     def n_offsets(self) -> int:
-        """Row offsets in the file."""
+        """The number of row offsets in the file."""
         return self.n_vertices + (not self.ends_alone)
 
     @property
     def neighbours_at(self) -> int:
-        """Byte where the neighbours begin."""
+        """The byte offset of the neighbours."""
         return self.header_bytes + self.n_offsets * self.offset_dtype.itemsize
 
     def weighted(self, size: int | None, compression: str | None) -> bool:
-        """Whether the file has weights, by its size where it is not compressed; else it may have."""
+        """Whether the file has weights, from its size; for a compressed file, whether it may have weights."""
         behind = self.weights_behind and (compression is not None or size is None or size > self.end)
         return self.id_field is not None or behind
 
     @property
     def end(self) -> int:
-        """Byte behind the neighbours."""
+        """The byte offset after the neighbours."""
         return self.neighbours_at + self.n_entries * self.id_dtype.itemsize
 
 
 class BinaryCsrSource(FileSource):
-    """A raw binary file of a header, offsets and neighbours. Subclasses make sense of the header.
+    """A raw binary file of a header, offsets and neighbours. Subclasses interpret the header.
 
-    header : what stands first in the file. suffix : of such files.
+    header : dtype of the header. suffix : file suffix of the format.
     """
 
     header: ClassVar[np.dtype[Any]]
@@ -200,7 +201,7 @@ class BinaryCsrSource(FileSource):
 
     @abstractmethod
     def _layout(self, header: Any) -> CsrLayout:
-        """Where the arrays lie, by the numbers of the header. Raises InputError for numbers that make no sense."""
+        """The layout from the numbers of the header. Raises InputError for invalid numbers."""
 
     def _read_layout(self) -> CsrLayout:
         self.input.require_places(f"an {self.suffix} graph is read at two places at once")
@@ -219,7 +220,7 @@ class BinaryCsrSource(FileSource):
                            both_directions=not layout.directed, weights=self.weight_kind)
 
     def _check_size(self, layout: CsrLayout) -> None:
-        """Raises InputError if an uncompressed file is not exactly as long as its header demands."""
+        """Raise InputError if the size of an uncompressed file differs from its header."""
         if self.input.compression is None and self.input.size_bytes is not None:
             self._check_tail(layout, self.input.size_bytes)
 
@@ -232,18 +233,18 @@ class BinaryCsrSource(FileSource):
                              f"{' or '.join(map(str, layout.tails))} are expected", byte=layout.end, remedy=_REMEDY)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """See EdgeSource. Raises InputError with the byte for a short file, offsets that fall or neighbours that are no
-        vertices, and for a graph that is not symmetric where the format promises it."""
+        """See EdgeSource. Raises InputError with the byte for a short file, decreasing offsets or neighbours that are
+        no vertices; and for a graph that is not symmetric if the format guarantees it."""
         layout = self._read_layout()
         if layout.symmetric:
-            from .symmetry import checked_symmetric  # has kernels, which other readers of arrays do not need
+            from .symmetry import checked_symmetric  # has kernels that other readers do not need
 
             yield from checked_symmetric(self, lambda size: self._rows(layout, size), batch_bytes)
         else:
             yield from self._rows(layout, batch_bytes)
 
     def _rows(self, layout: CsrLayout, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """Pairs of the graph; reads the rest of the file too, so that damage there is noticed."""
+        """The pairs of the graph; also reads the rest of the file, to detect damage there."""
         self._check_size(layout)
         with ExitStack() as stack:
             tables, lists = (stack.enter_context(closing(stream))
@@ -262,7 +263,7 @@ class BinaryCsrSource(FileSource):
 
     def _weigher(self, stack: ExitStack, layout: CsrLayout, neighbours: ArrayStream, choice: WeightChoice) -> Callable[
             [int], Any]:
-        """count -> the weights of the neighbours that were taken last."""
+        """A function: count -> the weights of the neighbours read last."""
         if layout.id_field is not None:
             return lambda count: checked_weights(
                 neighbours.last["weight"], choice, partial(neighbours.refusal, neighbours.index - count))
@@ -299,7 +300,7 @@ _WEIGHTED_ID = np.dtype([("id", _ID), ("weight", _ID)])
 
 
 class GapbsSource(BinaryCsrSource):
-    """See the module. Undirected graphs list both directions of every edge, which is checked."""
+    """See the module. Undirected graphs list both directions of each edge; this is checked."""
 
     format, suffix = "gapbs", ".sg"
     header = np.dtype([("directed", "u1"), ("m", "<i8"), ("n", "<i8")])
@@ -317,13 +318,13 @@ class GapbsSource(BinaryCsrSource):
 
 
 _LONG = np.dtype("<u8")
-# What data of so many bytes may be, as --weights names it.
+# Possible types of edge data by their size in bytes, as named in --weights.
 _DATA = {1: ("uint8", "int8"), 2: ("uint16", "int16"), 4: ("uint32", "int32", "float32"),
          8: ("uint64", "int64", "float64")}
 
 
 def is_galois(head: bytes) -> bool:
-    """Whether the first bytes of a file may be those of a graph of Galois."""
+    """Whether a file with these first bytes may be a graph of Galois."""
     if len(head) < 32 or head[0] not in (1, 2) or any(head[1:8]):
         return False
     size, n, m = np.frombuffer(head, _LONG, 3, 8).tolist()
@@ -349,7 +350,7 @@ class GaloisSource(BinaryCsrSource):
                          weight_dtype=self._weight_dtype(size), padding=padding, ends_alone=True)
 
     def _weight_dtype(self, size: int) -> np.dtype[Any] | None:
-        """Of the data of edges that are to be kept as weights. Raises InputError where the user does not say it."""
+        """The dtype of edge data that are kept as weights. Raises InputError if the user does not name it."""
         if self.weights is None or not size:
             return None
         kinds = _DATA.get(size, ())
