@@ -21,7 +21,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is first used: `import emdiam` and `emdiam --help` stay quick."""
+    """Import a public name on first use, so that `import emdiam` and `emdiam --help` are quick."""
     if name not in __all__:
         raise _unknown(name)
     home = ".progress" if name == "Event" else ".errors" if name.endswith(("Error", "Early")) else ".api"

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-# Allocations between searches for cyclic garbage: imports make 50,000 objects that stay, and Python would search them
+# Allocations between searches for cyclic garbage: imports make 50,000 permanent objects, and Python would search them
 # after every 700 allocations (20 ms), or after every 10,000 (6 ms).
 _NEW_OBJECTS = 100_000
-# Python stores frames in pieces of 16 KiB, and maps and unmaps one whenever a call crosses the end of another one, as
-# those of nested imports do 1,000 times (5 ms). A frame with this many entries gets a piece of 1 MiB, which has room
-# for all calls inside it.
+# Python stores frames in pieces of 16 KiB, and maps and unmaps a piece whenever a call crosses the end of another one,
+# which happens 1,000 times in nested imports (5 ms). A frame with this number of entries gets a piece of 1 MiB, which
+# has room for all calls inside it.
 _ENTRIES = 1 << 16
 
 

@@ -69,7 +69,7 @@ def open(path: str | Path, *, directed: bool | None = None) -> Store:  # read as
     Raises
     ------
     StoreError
-        The store is missing, unfinished, damaged or too new; InputError, if it is not as `directed` says.
+        The store is missing, unfinished, damaged or too new; InputError if it does not match `directed`.
     """
     return open_store(path, directed=directed)
 
@@ -246,7 +246,7 @@ def shortest_paths(graph: Any, source: Any, **options: Any) -> ShortestPaths:
     Parameters
     ----------
     source : object
-        The vertex where paths begin, by your name of it.
+        The first vertex of all paths, by your name for it.
 
     Returns
     -------
@@ -297,7 +297,7 @@ def plan(store: Any, **more: Any) -> list[Planned]:
 @explicit
 def tradeoff(store: Store | str | Path, out: str | Path, **options: Any) -> Tradeoff:
     """Compare cost and quality of approximations of a store: every method, with every number of masters and every
-    seed, in a process of its own with all of the memory.
+    seed, in a separate process with all of the memory.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def tradeoff(store: Store | str | Path, out: str | Path, **options: Any) -> Trad
         `rows`, one per run, to_pandas() and plot().
     """
     check_keywords("tradeoff", options)
-    grid = import_module(".report.tradeoff", __package__)  # above this module: its runs are commands
+    grid = import_module(".report.tradeoff", __package__)  # imported late, since its runs are commands
     asked = dict(zip(known := keywords_of("tradeoff"), chosen("tradeoff", options, *known), strict=True))
     if not isinstance(store, Store | str | Path):
         raise InputError("a trade-off is of a store, which every run opens",
@@ -344,7 +344,7 @@ def verify(certificate: str | Path, store: Any, **options: Any) -> VerifyReport:
     weights, columns, (progress,) = _weights(options), columns_of(options), chosen("verify", options, "progress")
     asked = parsed(options, "verify")
     memory_bytes, threads = asked.get("memory_bytes"), asked.get("threads")
-    document = read_certificate(certificate)  # before anything is converted
+    document = read_certificate(certificate)  # before any conversion
     if document.weighted and weights is None and not is_store(store):
         weights = WeightChoice()
     means = Means(memory_bytes, threads, asked.get("scratch"))

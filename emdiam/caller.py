@@ -42,7 +42,7 @@ _SMALL_CHUNK = 1 << 13
 # Largest store for which a result has all eccentricities by default.
 _MOST_KEPT = 1 << 18
 
-# Formats and kinds that do not say whether pairs are arcs or edges.
+# Formats and kinds that do not declare whether pairs are arcs or edges.
 _UNSAID = frozenset({"edgelist", "csv", "parquet", "arrow", "arrays", "pandas", "polars", "pyarrow", "duckdb", "ibis",
                      "datafusion", "lance"})
 
@@ -63,8 +63,8 @@ class Kept:
 class Origin:
     """The origin of a temporary store.
 
-    labels : the caller's names for its ids, None if they are equal. directions_dropped : whether the graph says that it
-    is directed, some edge has no reverse edge, and the store has no directions. record : of the store; None if the
+    labels : the caller's names for its ids, None if they are equal. directions_dropped : whether the graph is declared
+    as directed, some edge has no reverse edge, and the store has no directions. record : of the store; None if the
     graph was a store. seconds : duration of the conversion.
     """
 
@@ -322,7 +322,7 @@ def _dropped(record: StoreRecord) -> bool:
 
 
 def _of_caller(result: Any, graph: Any, origin: Origin, store: Store | str | Path | None) -> Any:
-    """`result` with the caller's names, and without those of a temporary store."""
+    """`result` with the caller's names, and without names of a temporary store."""
     rename = origin.rename
     if store is not None and isinstance(result, Distances | ShortestPaths):
         result.names = _names_of(result, graph, store, rename)

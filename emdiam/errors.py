@@ -136,8 +136,8 @@ def clause(message: str) -> str:
 
 
 def without_frames(error: Error) -> Error:
-    """The error without tracebacks, its own and those of its causes: their frames keep memory, or device memory, alive
-    that another attempt needs."""
+    """The error without its tracebacks and the tracebacks of its causes, whose frames keep memory or device memory
+    alive that another attempt needs."""
     cause: BaseException | None = error
     while cause is not None:
         cause.__traceback__ = None

@@ -20,7 +20,7 @@ from .progress import ANSWER, LINES, OUTCOME, PEAK, SECONDS, Event, joined
 from .units import format_seconds, format_size
 
 _BAR_WIDTH, _FRAMES_A_SECOND = 24, 4
-_ECHO_WIDTH = 2  # room for the ^C that a terminal echoes: on a separate line it would make a line of the view stay
+_ECHO_WIDTH = 2  # room for the ^C that a terminal echoes: on a separate line it would leave a line of the view
 # For the table of a batch: the most jobs shown, and widths of columns.
 _MOST_JOBS, _WIDEST_NAME, _STATE_WIDTH, _TIME_WIDTH, _PEAK_WIDTH = 10, 30, 7, 10, 9
 
@@ -31,7 +31,7 @@ class _View(ABC):
 
     def __init__(self, console: Console) -> None:
         self._began, self._lock = time.monotonic(), threading.Lock()
-        # Standard output stays untouched: the answer goes there, and it may be a file.
+        # Standard output is not touched: the answer is written there, and it may be a file.
         self._live = Live(get_renderable=self.render, console=console, refresh_per_second=_FRAMES_A_SECOND,
                           transient=True, redirect_stdout=False)
 
@@ -73,11 +73,11 @@ class LiveView(_View):
             for _ in range(2):
                 line.add_column(no_wrap=True, overflow="ellipsis")
             line.add_row(_bar(phase, now), phase.pass_text(now) or phase.amount())
-            # If the line shows a pass, the amount done in the phase follows its rate. Bounds begin a line.
+            # If the line shows a pass, the amount done in the phase follows its rate. Bounds start a line.
             pace = joined(phase.pace(now), phase.amount() if phase.pass_text(now) else "")
             first = Text(f"{format_seconds(now - self._began)}  {self._book.title()}", no_wrap=True,
                          overflow="ellipsis")
-            self._paced = self._paced or bool(pace)  # then its line stays, even when empty: otherwise lines would jump
+            self._paced = self._paced or bool(pace)  # its line remains, even if empty, so that lines do not jump
             console, texts = self._live.console, (*([pace or " "] if self._paced else []), self._book.facts_text())
             below = [part for text in texts if text
                      for part in Text(text).wrap(console, max(1, console.width - _ECHO_WIDTH))]

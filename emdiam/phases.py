@@ -47,13 +47,13 @@ _FACTS = {
     "expected_seconds": "about {} left"}
 _SINGULAR = (("1 vertices", "1 vertex"), ("1 traversals", "1 traversal"), ("1 searches", "1 search"),
              ("1 sources", "1 source"), ("1 masters", "1 master"))
-# Facts that stay true in later phases; all others belong to their own phase.
+# Facts that remain true in later phases; all others belong to their own phase.
 _LASTING = ("lower", "upper", "active", "open", "traversals", "searches", "bytes_read")
 # Facts that are shown as the place in a pass.
 _PASS = ("pass_done", "pass_total")
 # Facts that are shown even if 0; for others, 0 means that they have not started.
 _TOLD_AT_0 = ("active", "open")
-# Facts that have places of their own in a line.
+# Facts with separate places in a line.
 _PLACED = (*_PASS, OUTCOME, SECONDS, ANSWER, PEAK)
 # The only event of a run that resumes from a checkpoint.
 RESUME = "resume"

@@ -137,7 +137,7 @@ class BoundsSeen:
     """A listener that passes events on and records the bounds in them.
 
     listener : the caller's, or None. history : (seconds since this object was made, lower, upper), at each change of
-    the bounds. alone : there is no other listener, so that only bounds are of use.
+    the bounds. alone : whether no other listener exists, so that only bounds matter.
     """
 
     def __init__(self, listener: Listener | None) -> None:

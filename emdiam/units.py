@@ -216,7 +216,7 @@ def default_memory_bytes() -> int:
 
 
 def budget_bytes(memory_bytes: int | None) -> int:
-    """The memory budget of a process: the one asked for, or the default."""
+    """The memory budget of a process: `memory_bytes`, or the default."""
     return default_memory_bytes() if memory_bytes is None else memory_bytes
 
 

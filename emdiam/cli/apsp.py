@@ -19,8 +19,8 @@ from .outcome import EmdiamCommand
 def command(**given: Any) -> int:
     """Write the distances between all pairs of vertices.
 
-    n vertices take 4 n^2 bytes of disk (8 where distances are large or floats); --memory limits the part of it in
-    memory. A matrix that does not fit is refused, with a remedy.
+    n vertices take 4 n^2 bytes of disk (8 n^2 if distances are large or floats); --memory limits the part in memory. A
+    matrix that does not fit is refused, with a remedy.
     """
     with running("apsp", given, pairs_text) as (solve, end):
         end(solve())

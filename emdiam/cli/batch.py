@@ -24,9 +24,8 @@ def command(**given: Any) -> int:
     """Run many jobs from one file.
 
     Jobs are conversions, diameters, approximations and so on. The whole file is checked before the first job starts.
-    Each job is a separate process; one that fails does not stop the others. The same command continues
-    where it was stopped.
-    Relative paths in the file start at its folder. A file with two jobs; the second one waits for the store of the
+    Each job is a separate process; a failed job does not stop the others. The same command continues a stopped batch.
+    Relative paths in the file start at its folder. An example with two jobs; the second one waits for the store of the
     first:
 
     \b

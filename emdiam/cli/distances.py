@@ -19,7 +19,7 @@ from .outcome import EmdiamCommand
 def command(**given: Any) -> int:
     """Count pairs of vertices by distance, and centralities.
 
-    Pairs are unordered, of two different vertices. Pairs that no path joins are counted apart, exactly.
+    Pairs are unordered, of two different vertices. Pairs without a path are counted separately and exactly.
 
     With --sources it writes a table of the distances between chosen vertices instead, to --out.
     """

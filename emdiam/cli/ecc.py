@@ -35,8 +35,8 @@ def command(**given: Any) -> int:
     """Compute the eccentricity of every vertex.
 
     The eccentricity of a vertex is its distance to the vertex of its component that is farthest from it. Radius and
-    centre (the smallest one, and the vertices that have it), diameter and periphery (the largest one) are those of the
-    largest component.
+    centre (the smallest eccentricity, and its vertices), diameter and periphery (the largest, and its vertices) are of
+    the largest component.
 
     Ctrl-C and --time-limit print the results so far and end with exit code 3; --out then has a lower and an upper bound
     for every vertex.

@@ -158,8 +158,8 @@ def _as_asked(text: str, own: Collection[str]) -> str:
 
 @contextmanager
 def _refusing(command: str, keeping: str) -> Iterator[None]:
-    """A context in which errors that name options of `emdiam convert` say so if the running command does not have
-    them. The option --weights of convert corresponds to two options of other commands."""
+    """A context for errors that name options of `emdiam convert`: an option that the running command lacks is marked as
+    an option of convert. The option --weights of convert corresponds to two options of other commands."""
     try:
         yield
     except InputError as error:

@@ -33,7 +33,7 @@ def command(**given: Any) -> int:
     small is refused with the numbers and exit code 2; in the table only if it is too small for every method.
 
     A planned peak is a promise. Predicted figures are a forecast, from four BFS that show how the graph is shaped;
-    along arcs and weights the peak is the planned one, and reads are the least that there are.
+    along arcs and weights the peak is the planned one, and reads are the least possible.
     """
     from ..api import plan
     from ..methods.approx.masters import one_item

@@ -59,7 +59,7 @@ def settle_malloc() -> None:
     for name, parameter, value in _MALLOC:
         if name not in os.environ:
             os.environ[name] = str(value)
-            if mallopt is not None:  # other C libraries have no such parameters
+            if mallopt is not None:  # other C libraries lack these parameters
                 mallopt(parameter, value)
 
 

@@ -28,7 +28,7 @@ SECTIONS = {
     "Checkpoint": ("checkpoint", "checkpoint_every", "resume", "keep_checkpoint", "retry"),
     "Output": ("as_json", "as_csv", "verbose", "quiet", "log_interval", "events", "plots"),
 }
-# Options in the short help; for commands of `generate` those of the class come first.
+# Options in the short help; for commands of `generate`, options of the class come first.
 SHOWN = {name: tuple(options.split()) for name, options in {
     "convert": "memory fmt columns ids weights directed force as_json",
     "apply": "add remove strict memory fmt weights force as_json",

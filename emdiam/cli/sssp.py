@@ -19,8 +19,8 @@ from .outcome import EmdiamCommand
 def command(**given: Any) -> int:
     """Find shortest paths from one vertex.
 
-    Lengths are sums of the weights that a store has. A store without weights has edges of the length 1; one that was
-    converted with --directed has its arcs' directions.
+    Lengths are sums of the weights of a store. Without weights, edges have the length 1. In a store converted with
+    --directed, paths follow the arcs.
 
     Weights below 0 are for bellman-ford, frontier-bellman-ford, workfront-sweep and h-bf, which show a cycle of
     negative weight if the graph has one. A GPU has auto, delta-stepping, sorted-buckets, near-far, workfront-sweep,

@@ -16,7 +16,7 @@ from .outcome import EmdiamCommand
 @options.STORE
 @options.of("tradeoff")
 def command(**given: Any) -> int:
-    """Compare what approximations of a store cost and give.
+    """Compare the costs and results of approximations.
 
     Every method, with every number of masters and every seed, is a run in a separate process, with all of --memory.
     DIR gets the result of each run as it ends, tradeoff.csv, tradeoff.json, table.md, and plots if matplotlib is

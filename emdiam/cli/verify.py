@@ -26,14 +26,14 @@ _NOT_PROVED = 2
 @options.GRAPH
 @options.of("verify")
 def command(**given: Any) -> int:
-    """Prove again what a certificate says of a graph.
+    """Prove the claims of a certificate about a graph again.
 
     CERTIFICATE is a file or an address, and may come from another store of the same graph: format, order and chunk size
     do not matter. Distances are checked against the edges, so that neither the certificate nor the traversals are
     trusted.
 
-    Exit code 0: all is proved. Exit code 2: the certificate is damaged, is about another graph, or does not prove what
-    it claims; one sentence says why.
+    Exit code 0: all is proved. Exit code 2: the certificate is damaged, is about another graph, or does not prove its
+    claims; one sentence says why.
     """
     from ..api import open, verify
 

@@ -18,8 +18,8 @@ from .output import answer
 def command(**given: Any) -> int:
     """Compile kernels ahead of the first run.
 
-    Without it the first runs on a machine compile the kernels that they call, which takes seconds. It is for images of
-    containers, for clusters, and for timings. Kernels are kept in ~/.cache/emdiam, or below $NUMBA_CACHE_DIR.
+    Otherwise the first runs on a machine compile the kernels that they call, which takes seconds. Use it for container
+    images, for clusters, and for timings. Kernels are stored in ~/.cache/emdiam, or below $NUMBA_CACHE_DIR.
     """
     from ..api import warmup
 
