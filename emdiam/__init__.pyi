@@ -1005,7 +1005,7 @@ def open(
     Raises
     ------
     StoreError
-        The store is missing, unfinished, damaged or too new; InputError, if it is not as `directed` says.
+        The store is missing, unfinished, damaged or too new; InputError if it does not match `directed`.
     """
 
 def plan(
@@ -1197,7 +1197,7 @@ def shortest_paths(
     graph : object
         A graph of any kind that `diameter` takes.
     source : object
-        The vertex where paths begin, by your name of it.
+        The first vertex of all paths, by your name for it.
     target : int or str, optional
         A vertex; the result has the distance to it and a shortest path.
     method : str, default 'auto'
@@ -1276,7 +1276,7 @@ def tradeoff(
     retry: bool = False, plots: bool | None = None, progress: Listener | bool | None = None,
 ) -> Tradeoff:
     """Compare cost and quality of approximations of a store: every method, with every number of masters and every
-    seed, in a process of its own with all of the memory.
+    seed, in a separate process with all of the memory.
 
     Parameters
     ----------
