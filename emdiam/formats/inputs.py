@@ -1,9 +1,8 @@
-"""What the user names as input: files, globs and "-", each checked before anything is read.
+"""The user's inputs: files, globs and "-", each checked before reading; and the lines and header in their first bytes.
 
-The first bytes of an input: its lines, and its header.
-
-Kept apart from the readers, so that looking at an input loads no compiled kernel. No pattern here may repeat what can
-be empty, or match the same blanks in two ways: on a file of blank lines that takes for ever.
+This module is separate from the readers, so that checking an input loads no compiled kernel. No pattern in it may
+repeat a part that can be empty, or match the same blanks in two ways, because that takes forever on a file of blank
+lines.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ STDIN = "-"
 
 
 class EmptyInputError(InputError):
-    """An input without a record, which among others of one folder is no fault."""
+    """Raised for an input without a record; accepted for a part of a folder."""
 
 
 _ARCHIVE_HEAD = 512
@@ -49,10 +48,10 @@ _OWN_ARCHIVE = "npz"  # a zip archive that is a format
 
 
 def expand(inputs: Sequence[str | Path]) -> list[str]:
-    """Paths in the order given, every glob replaced by its sorted matches (folders left out).
+    """The paths in the order of `inputs`, with each glob replaced by its sorted matches (without folders).
 
-    A name that exists is taken literally even if it looks like a glob. Raises InputError for no
-    input, a glob without a match, or "-" given twice.
+    A name that exists is used literally even if it looks like a glob. Raises InputError for no input, a glob without a
+    match, or "-" twice.
     """
     names: list[str] = []
     for item in inputs:
@@ -89,7 +88,7 @@ def _checked_stat(path: Path) -> tuple[int | None, bool]:
 
 
 def _other_than_utf_8(encoding: str) -> str:
-    """The encoding as Python calls it, "" for UTF-8. Raises InputError for none."""
+    """Python's name of the encoding, "" for UTF-8. Raises InputError for an unknown one."""
     try:
         name = codecs.lookup(encoding).name if encoding else ""
     except LookupError:
@@ -98,12 +97,12 @@ def _other_than_utf_8(encoding: str) -> str:
 
 
 class Input:
-    """One file, member of an archive, pipe or standard input that can be looked into before it is read.
+    """One file, member of an archive, pipe or standard input, with a view of its first bytes before reading.
 
-    name : what messages call it. path : None for standard input; the archive of a member. rewindable : False for pipes.
-    size_bytes : compressed size, None when unknown. compression : "gzip", "bz2", "xz", "zstd", None. encoding : of its
-    text, which is read as UTF-8 whatever it is; "" for UTF-8. member : the file in an archive that it is, or None.
-    headerless : see registry.Format.
+    name : its name in messages. path : None for standard input; for a member the path of its archive. rewindable :
+    False for pipes. size_bytes : compressed size, None if unknown. compression : "gzip", "bz2", "xz", "zstd", None.
+    encoding : encoding of its text, which is converted to UTF-8; "" for UTF-8. member : the member of an archive, or
+    None. headerless : see registry.Format.
     """
 
     def __init__(self, name: str, *, headerless: bool = False, encoding: str = "") -> None:
@@ -128,7 +127,7 @@ class Input:
     """The files that are read, as they were before; of a pipe none. A reader of more files than one adds them."""
 
     def _set_file(self, name: str, headerless: bool) -> None:
-        """Look at the file, or the pipe, called `name`."""
+        """Open and check the file or pipe `name`."""
         self.encoding = ""
         self.path = None if name == STDIN or is_url(name) else Path(name)
         self.name = "standard input" if self.path is None else name
@@ -153,7 +152,7 @@ class Input:
             self._current = ByteStream(first, self.compression)
 
     def _enter_archive(self, wanted: str | None) -> None:
-        """Become the member of an archive that is the graph, or is called `wanted`; nothing for other files."""
+        """If the file is an archive, switch to its member `wanted`, or to the member with the graph."""
         mark = find_mark(self.peek(_ARCHIVE_HEAD))
         kind = "" if mark is None else mark.format
         if kind not in (ZIP, TAR):
@@ -200,7 +199,7 @@ class Input:
         return TranscodedStream(stream, self.encoding) if self.encoding else stream
 
     def _from_start(self) -> ByteStream:
-        """A new stream of a file, or the only one of a pipe; InputError where that was opened."""
+        """A new stream of a file, or the only one of a pipe. Raises InputError if the pipe's was already opened."""
         if self.rewindable:
             return self._stream(self._raw())
         if self._taken:
@@ -209,7 +208,7 @@ class Input:
         return self._current
 
     def open(self) -> ByteStream:
-        """The decompressed bytes from the start. A pipe can be opened once, else InputError."""
+        """A stream of the decompressed bytes from the start. Raises InputError if a pipe is opened twice."""
         if self.rewindable:
             self.close()
         self._current, self._taken = self._from_start(), True
@@ -217,7 +216,7 @@ class Input:
 
     @contextmanager
     def text(self, skip: int = 0) -> Iterator[ByteStream]:
-        """A context with the decompressed text behind a byte order mark and `skip` further bytes."""
+        """A context with the decompressed text after a byte order mark and `skip` more bytes."""
         stream = self.open()
         try:
             stream.drop_bom()
@@ -227,13 +226,13 @@ class Input:
             self.close()
 
     def open_second(self) -> ByteStream:
-        """A further, independent stream from the start; InputError for a pipe."""
+        """Another, independent stream from the start. Raises InputError for a pipe."""
         self.require_places("this format is read at two places at once")
         return self._from_start()
 
     def peek(self, size: int, *, text: bool = False) -> bytes:
-        """The first `size` decompressed bytes (after a byte order mark if `text`), fewer if there
-        are no more. Does not consume them."""
+        """The first `size` decompressed bytes (after a byte order mark if `text`), fewer at the end. Does not consume
+        them."""
         stream = self._from_start()
         try:
             if text:
@@ -244,12 +243,12 @@ class Input:
                 stream.close()
 
     def require_places(self, why: str) -> None:
-        """Raise InputError (`why` and the remedy) where it cannot be read at several places at once."""
+        """Raise InputError (`why` and the remedy) if it cannot be read at several places at once."""
         if self.remote is None:
             self.require_file(why)
 
     def require_file(self, why: str) -> Path:
-        """The path of a regular file. Raises InputError (`why` and the remedy) for a pipe, and within an archive."""
+        """The path of a regular file. Raises InputError (`why` and the remedy) for a pipe or a member of an archive."""
         if self.member is not None:
             raise InputError(f"{why}, so it cannot be read within an archive", path=self.name,
                              remedy="extract it first")
@@ -259,11 +258,11 @@ class Input:
         return self.path
 
     def position_bytes(self) -> int:
-        """Compressed bytes consumed by the stream opened last."""
+        """The compressed bytes read by the stream opened last."""
         return 0 if self._current is None else self._current.raw.consumed
 
     def close(self) -> None:
-        """Closes the stream opened last (standard input stays open for its owner)."""
+        """Close the stream opened last (standard input stays open for its owner)."""
         if self._current is not None:
             self._current.close()
 
@@ -275,10 +274,10 @@ T = TypeVar("T")
 
 
 def text_head(source: Input, parse: Callable[[bytes, bool], T | None]) -> T:
-    """What `parse(head, complete)` returns for the first bytes of `source`.
+    """The result of `parse(head, complete)` for the first bytes of `source`.
 
-    `parse` returns None to ask for more; `complete` says that there is no more. Raises InputError
-    when 16 MiB do not suffice.
+    `parse` returns None if it needs more bytes; `complete` : whether `head` is the whole input. Raises InputError if
+    16 MiB are not enough.
     """
     for size in _HEAD_BYTES:
         head = source.peek(size, text=True)
@@ -293,8 +292,8 @@ def text_head(source: Input, parse: Callable[[bytes, bool], T | None]) -> T:
 
 
 def lines_with_text(head: bytes, mark: bytes = b"\n") -> Iterator[tuple[int, int]]:
-    """(offset of its first byte, 1-based number) of every line of `head` that is not blank. Lines end in
-    `mark`; blank ones are passed over by the million, as none of them is looked at alone."""
+    """(offset of its first byte, 1-based number) of each line of `head` that is not blank. Lines end in `mark`; runs of
+    blank lines are skipped quickly, as a whole."""
     at, number = 0, 1
     while True:
         blanks = _BLANKS.match(head, at)
@@ -310,8 +309,8 @@ def lines_with_text(head: bytes, mark: bytes = b"\n") -> Iterator[tuple[int, int
 
 @dataclass(frozen=True)
 class HeaderLine:
-    """The line that ends a header. name : the input; text : that line; number : its 1-based number; offset : first
-    byte behind it; first : the first line of the file."""
+    """The last line of a header. name : of the input. text : the line. number : its 1-based number. offset : the byte
+    after it. first : the first line of the file."""
 
     name: str
     text: str
@@ -324,10 +323,10 @@ class HeaderLine:
         return InputError(what, path=self.name, line=self.number, text=self.text, remedy=remedy)
 
     def counts(self, words: list[str]) -> list[int]:
-        """`words` as counts. Raises InputError for anything but whole numbers >= 0 below 2^63."""
+        """`words` as counts. Raises InputError unless they are whole numbers from 0 to 2^63 - 1."""
         counts = []
         for word in words:
-            # Python refuses to read thousands of digits, so their number is looked at first.
+            # Check the number of digits first, because Python refuses to convert thousands of digits.
             digits = word.lstrip("0") if word.isascii() and word.isdigit() else ""
             if not word.isascii() or not word.isdigit() or len(digits) > 19 or int(digits or 0) >= 2**63:
                 raise self.error("the header's counts must be whole numbers", "fix the header")
@@ -336,12 +335,12 @@ class HeaderLine:
 
 
 def header_line(source: Input, is_comment: Callable[[bytes], bool]) -> HeaderLine:
-    """The first line that is neither blank nor a comment. Raises InputError where there is none."""
+    """The first line that is neither blank nor a comment. Raises InputError if there is none."""
     return text_head(source, lambda head, complete: find_header(source.name, head, complete, is_comment))
 
 
 def find_header(name: str, head: bytes, complete: bool, is_comment: Callable[[bytes], bool]) -> HeaderLine | None:
-    """The line of `header_line` in the first bytes of the input `name`, or None if it is not (wholly) there."""
+    """The line of `header_line` in the first bytes of the input `name`, or None if these do not have it completely."""
     for start, number in lines_with_text(head):
         end = head.find(b"\n", start)
         if end < 0 and not complete:

@@ -1,12 +1,12 @@
 """Tokenizers for text graphs, compiled with numba.
 
-A graph in text is ragged: comments anywhere, runs of blanks, weights on some lines only, rows of any length. A parser
-of rectangular tables cannot say exactly which lines it took, so these kernels read every byte once and know the line
-and the byte of the first fault. They release the GIL and run at some hundred MB/s.
+A graph in text is irregular: comments anywhere, runs of blanks, weights on some lines only, rows of any length. A
+parser of rectangular tables cannot report exactly the lines that it read. These kernels read each byte once and know
+the line and the byte of the first fault. They release the GIL and run at some hundred MB/s.
 
-Each kernel works on one block (uint8[k], which never cuts a line and always ends with a line end, so
-that no inner loop needs to look for the end) and stops when the block or the output is exhausted; all
-its position is in `state`, int64[STATE_SIZE], indexed by the names below.
+Each kernel works on one block (uint8[k]) and stops at the end of the block or of the output. A block never cuts a line
+and always ends with a line end, so that no inner loop has to check for the end of the block. The position is stored in
+`state`, int64[STATE_SIZE], indexed by the names below.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from .base import MAX_ID
 from .weights import LARGEST_WHOLE, LEAST_WHOLE
 
 # Slots of `state`: next byte, 1-based line, pairs in the output, fault code, end of the block,
-# first byte of the faulty line (or word), row (METIS: rows complete), words so far in this row,
-# whether a comment is open, lines with more fields than the two ids and the weight, lines that are comments (not of
-# METIS), rows of `hard` in use, weights that are no whole numbers, line of the first whole weight out of range.
+# first byte of the faulty line (or word), row (METIS: number of complete rows), number of words so far in this row,
+# whether a comment is open, number of lines with more fields than the two ids and the weight, number of comment lines
+# (not for METIS), number of used rows of `hard`, number of fractional weights, line of the first whole weight out of
+# range.
 POS, LINE, COUNT, FAULT, END, START, ROW, WORDS, COMMENT, MORE, COMMENTS, HARD, FRACTIONS, LARGE = range(14)
 STATE_SIZE = 14
 
@@ -28,24 +29,23 @@ STATE_SIZE = 14
 (OK, ONE_FIELD, NOT_INTEGER, NEGATIVE, TOO_LARGE, OUT_OF_RANGE, EMPTY_FIELD, WRONG_LETTER, FEW_FIELDS, OPEN_ROW,
  EXTRA_ROW, NO_WEIGHT, NO_NUMBER, NOT_FINITE, NEGATIVE_WEIGHT, LEADING_ZERO, MANY_FIELDS, INEXACT) = range(18)
 
-# Slots of `options` of parse_pairs: letter every line starts with (0: none), least and largest
-# id allowed, fewest fields on a line, place of the weight from 1 on (0: none), whether it may be negative, whether ids
-# with leading zeros are refused, whether a line may have no fields but the two ids and the weight, what separates
-# names.
+# Slots of `options` of parse_pairs: letter at the start of each line (0: none), least and largest allowed id, fewest
+# fields of a line, place of the weight from 1 on (0: none), whether it may be negative, whether ids with leading zeros
+# are refused, whether fields beside the two ids and the weight are refused, separator of names.
 LETTER, LEAST, LARGEST, FIELDS, WEIGHT, MINUS, STRICT, CLOSED, SEPARATOR = range(9)
-# What may separate names: blanks or a comma, blanks alone, or a tab alone, with blanks around it.
+# Separators of names: blanks or a comma, only blanks, or only a tab, with blanks around it.
 BLANKS_OR_COMMA, BLANKS, TABS = range(3)
-# Columns of `hard`, int64[k, 4], weights that take more than one correctly rounded step: begin and end of their text in
-# the block, place in the output, line.
+# Columns of `hard`, int64[k, 4], the weights that one correctly rounded operation cannot convert: begin and end of
+# their text in the block, place in the output, line.
 BEGIN, BEHIND, PLACE, AT_LINE = range(4)
 
 _SAFE_DIGITS = 18
 _LF, _CR, _SPACE, _TAB, _COMMA, _MINUS, _ZERO, _NINE, _PERCENT = 10, 13, 32, 9, 44, 45, 48, 57, 37
 _PLUS, _POINT = 43, 46
 _LOWER, _E, _I, _N = 32, 101, 105, 110
-# What is exact in float64: digits up to 2^53, and powers of ten up to 10^22.
+# Exact in float64: whole numbers up to 2^53, and powers of ten up to 10^22.
 _EXACT, _EXACT_POWER = np.uint64(1 << 53), 22
-# Below it no two decimals with as many places have one float64.
+# Below this number, two decimals with the same number of places never have the same float64.
 _UNIQUE, _TEN = np.uint64(10**15), np.uint64(10)
 _LARGEST_FLOAT = 1 << 53
 _LARGEST_MINUS = -LEAST_WHOLE
@@ -91,7 +91,7 @@ def _skip_field(buf, pos):
 
 @inlined
 def _skip_separator(buf, pos):
-    """Blanks with at most one comma among them: two commas would enclose an empty field."""
+    """The position after blanks with at most one comma among them: two commas would enclose an empty field."""
     pos = _skip_blanks(buf, pos)
     if buf[pos] == _COMMA:
         pos = _skip_blanks(buf, pos + 1)
@@ -100,7 +100,7 @@ def _skip_separator(buf, pos):
 
 @inlined
 def _no_number(c, following):
-    """Why no id starts with byte `c`."""
+    """The fault code for byte `c`, which cannot start an id."""
     if _is_line_end(c):
         return ONE_FIELD
     if c == _COMMA:
@@ -112,7 +112,7 @@ def _no_number(c, following):
 
 @inlined
 def _number(buf, pos):
-    """(fault, value, pos behind it) of the decimal number that must start at `pos`."""
+    """(fault, value, pos after it) of the decimal number that must start at `pos`."""
     begin, value, fault = pos, np.int64(0), OK
     while _ZERO <= buf[pos] <= _NINE:
         digit = np.int64(buf[pos]) - _ZERO
@@ -130,7 +130,7 @@ def _number(buf, pos):
 
 @kernel
 def _whole_float(buf, pos):
-    """(fault, value, pos behind it) of the number at `pos`, which has a point or an exponent, and is whole."""
+    """(fault, value, pos after it) of the number at `pos`, which has a point or an exponent, and must be whole."""
     begin, value, digits, power = pos, np.int64(0), 0, np.int64(0)
     behind = False
     while _ZERO <= buf[pos] <= _NINE or (buf[pos] == _POINT and not behind):
@@ -179,7 +179,7 @@ def _has_leading_zero(buf, pos):
 
 @inlined
 def _digits(buf, pos, value):
-    """(value with the digits from `pos` on behind it, pos behind them, how many did not fit)."""
+    """(value with the digits from `pos` on appended, pos after them, number of digits that did not fit)."""
     lost = 0
     while _ZERO <= buf[pos] <= _NINE:
         if value < _MOST_DIGITS:
@@ -192,7 +192,8 @@ def _digits(buf, pos, value):
 
 @inlined
 def _weight(buf, pos, minus, state, weights, count, hard):
-    """(fault, pos behind it) of the number at `pos`, which goes to weights[count], or to `hard` to be read with care.
+    """(fault, pos after it) of the number at `pos`. Writes it to weights[count], or its place to `hard` for exact
+    conversion later.
 
     minus : whether it may be negative."""
     begin, fault, fraction = pos, OK, False
@@ -240,13 +241,13 @@ def _weight(buf, pos, minus, state, weights, count, hard):
         row = state[HARD]
         hard[row, PLACE], hard[row, BEGIN], hard[row, BEHIND], hard[row, AT_LINE] = count, begin, pos, state[LINE]
         state[HARD] = row + 1
-    # Zeros have any power.
+    # A zero may have any power.
     number = np.float64(value)
     if power < 0:
         number /= _POWERS[min(-power, _EXACT_POWER)]
     else:
         number *= _POWERS[min(power, _EXACT_POWER)]
-    # 0.0, not -0.0, which is no other weight.
+    # Never -0.0, which is the same weight as 0.0.
     weights[count] = -number if negative and value else number
     return OK, pos
 
@@ -265,7 +266,7 @@ def _has_fields(buf, pos, missing):
 
 @inlined
 def _find_line(buf, pos, end, line, comments, state):
-    """(pos, line) of the first byte at or after `pos` that starts a line with data, or `end`. Counts comments."""
+    """(pos, line) of the first line with data at or after `pos`, or of `end`. Counts comments."""
     while pos < end:
         c = buf[pos]
         if c == _CR and pos + 1 < end and buf[pos + 1] == _LF:
@@ -285,8 +286,8 @@ def _find_line(buf, pos, end, line, comments, state):
 
 @inlined
 def _rest_of_line(buf, pos, weight, minus, closed, state, weights, count, hard):
-    """(fault, pos behind it) of what comes after the second field: the weight, if there is one in the field `weight`,
-    and further fields, which are counted, or a fault where the line is closed."""
+    """(fault, pos after it) of the rest of a line after the second field: the weight in field number `weight`, if any,
+    and further fields, which are counted, or are a fault if `closed`."""
     if weight:
         if not _has_fields(buf, pos, weight - 2):
             return NO_WEIGHT, pos
@@ -306,11 +307,10 @@ def _rest_of_line(buf, pos, weight, minus, closed, state, weights, count, hard):
 
 @kernel
 def parse_pairs(buf, state, options, comments, src, dst, weights, hard):
-    """Lines "a b ..." of `buf` -> src, dst, and weights where options[WEIGHT] says which field they are.
+    """Parse lines "a b ..." of `buf` into src, dst, and weights (from field number options[WEIGHT]).
 
-    comments : bool[256], first non-blank bytes that make a line a comment. options : int64[9].
-    src, dst : int64[k], weights : float64[k], filled from state[COUNT] on; stops where no row of `hard` is left. Sets
-    FAULT, LINE and START at a bad line.
+    comments : bool[256], the first non-blank bytes of comment lines. options : int64[9]. src, dst : int64[k], weights :
+    float64[k], filled from state[COUNT] on; stops if `hard` is full. Sets FAULT, LINE and START at a bad line.
     """
     letter, least, largest, more = options[LETTER], options[LEAST], options[LARGEST], options[FIELDS] - 2
     weight, minus, strict, closed = options[WEIGHT], options[MINUS] != 0, options[STRICT] != 0, options[CLOSED] != 0
@@ -356,7 +356,7 @@ def parse_pairs(buf, state, options, comments, src, dst, weights, hard):
 
 @inlined
 def _skip_name(buf, pos, separator):
-    """Behind the name at `pos`, without the blanks that follow it."""
+    """The position after the name at `pos`, before the blanks that follow it."""
     if separator == BLANKS_OR_COMMA:
         return _skip_field(buf, pos)
     behind = pos
@@ -371,7 +371,7 @@ def _skip_name(buf, pos, separator):
 
 @inlined
 def _skip_between(buf, pos, separator):
-    """Behind what separates two names."""
+    """The position after the separator of two names."""
     if separator == BLANKS_OR_COMMA:
         return _skip_separator(buf, pos)
     if separator == BLANKS:
@@ -387,9 +387,9 @@ def _skip_between(buf, pos, separator):
 
 @kernel
 def find_fields(buf, state, options, comments, spans, weights, hard):
-    """Places of the first two fields of every line of `buf`, for ids that are strings, and weights as parse_pairs.
+    """Find the first two fields of each line of `buf`, for string ids; weights as in parse_pairs.
 
-    spans : int64[k, 4], begin and end of either field, filled from state[COUNT] on.
+    spans : int64[k, 4], begin and end of both fields, filled from state[COUNT] on.
     """
     weight, minus, closed = options[WEIGHT], options[MINUS] != 0, options[CLOSED] != 0
     separator = options[SEPARATOR]
@@ -420,7 +420,7 @@ def find_fields(buf, state, options, comments, spans, weights, hard):
 
 @kernel
 def gather_fields(buf, spans, field, offsets, data):
-    """Copies field 0 or 1 of every span together: `offsets` int32[k + 1], `data` uint8[...]."""
+    """Copy field 0 or 1 of all spans into one array: `offsets` int32[k + 1], `data` uint8[...]."""
     at = 0
     offsets[0] = 0
     for i in range(spans.shape[0]):
@@ -432,11 +432,11 @@ def gather_fields(buf, spans, field, offsets, data):
 
 @kernel
 def parse_rows(buf, state, layout, src, dst, weights, hard):
-    """Rows of a METIS graph in `buf` -> src = row, dst = neighbour, both 1-based, and weights, float64[k].
+    """Parse rows of a METIS graph in `buf` into src = row, dst = neighbour, both 1-based, and weights, float64[k].
 
-    layout : int64[5] = (words before the first neighbour, words per neighbour, vertices, whether the word behind a
-    neighbour is a weight to keep, whether that may be negative).
-    The block may end (with a blank) within a row, never within a word; only LF ends a row.
+    layout : int64[5] = (words before the first neighbour, words per neighbour, vertices, whether the word after a
+    neighbour is a weight to keep, whether it may be negative). The block may end (with a blank) inside a row, but not
+    inside a word; only LF ends a row.
     """
     lead, period, n_vertices, weighted, minus = layout[0], layout[1], layout[2], layout[3] != 0, layout[4] != 0
     pos, line, count, end = state[POS], state[LINE], state[COUNT], state[END]
@@ -479,7 +479,7 @@ def parse_rows(buf, state, layout, src, dst, weights, hard):
                 break
             src[count] = row + 1
             dst[count] = value
-            if not weighted:  # else it counts when its weight is there
+            if not weighted:  # otherwise count the pair when its weight is read
                 count += 1
             words += 1
     state[POS], state[LINE], state[COUNT], state[FAULT] = pos, line, count, fault

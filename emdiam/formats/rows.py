@@ -1,16 +1,16 @@
-"""Texts whose lines are no edges each: lists of neighbours, matrices, relations, and edges in other columns.
+"""Texts whose lines are not one edge each: lists of neighbours, matrices, relations; and edges in other columns.
 
-Every reader here is a generator over lines and says for each which edges it has; what is common, from bytes to batches,
-is RowSource. They go line by line in Python, a million fields a second or so, and hold one batch.
+Each reader is a generator over lines that yields their edges; RowSource has the shared part, from bytes to batches. The
+readers work line by line in Python, at about a million fields a second, with one batch in memory.
 
     AdjlistSource     v a b c: an edge from v to each of a, b, c; also v: a b c
-    SifSource         v relation a b: the same, behind the word for the relation (Cytoscape)
-    LglSource         # v, then lines a [weight], each a neighbour
-    MultilineSource   v degree, then as many lines a {'weight': 1.5} (networkx)
-    AdjacencySource   as many rows as columns of numbers, with names or without
-    PycgrSource       vertices and edges, that many lines of vertices, then edges (OsmToRoadGraph)
-    AttributesSource  v w {'weight': 1.5}: an edge, the weight by its name (networkx)
-    ColumnsSource     an edge a line, the ends in any two of its fields
+    SifSource         v relation a b: the same, after the word for the relation (Cytoscape)
+    LglSource         # v, then lines a [weight], one for each neighbour
+    MultilineSource   v degree, then that number of lines a {'weight': 1.5} (networkx)
+    AdjacencySource   a square matrix of numbers, with or without names
+    PycgrSource       numbers of vertices and edges, lines of vertices, lines of edges (OsmToRoadGraph)
+    AttributesSource  v w {'weight': 1.5}: an edge with attributes (networkx)
+    ColumnsSource     an edge in each line, the ends in any two of its fields
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _MIXED = re.compile(r"[ \t]*,[ \t]*|[ \t]+")
 _BLANKS = re.compile(r"[ \t]+")
 _COLON = re.compile(r":(?=\s|$)")
-_STRING_SHARE = 8  # names are taken to be this much larger than int64, with their offsets
+_STRING_SHARE = 8  # assumed size of a name with its offset, relative to int64
 _WHOLE_DIGITS = 19
-_ISOLATED = "0"  # the weight of a loop that says that its vertex is there
+_ISOLATED = "0"  # the weight of a loop that declares a vertex
 
 Row = list[str]
 Edge = tuple[str, str, str]
@@ -49,7 +49,7 @@ Edge = tuple[str, str, str]
 
 
 class RowSource(TextSource):
-    """See the module. comments : what lines begin with that are comments."""
+    """See the module. comments : marks at the beginning of comment lines."""
 
     takes_columns = takes_ends = takes_headers = False
     comments: tuple[str, ...] = ("#", "%", "//")
@@ -61,7 +61,7 @@ class RowSource(TextSource):
 
     @abstractmethod
     def _edges(self, rows: Iterator[Row]) -> Iterator[Edge]:
-        """The edges of the lines, and a loop for a vertex without any."""
+        """The edges of the lines, and a loop for each vertex without edges."""
 
     def _read_info(self) -> SourceInfo:
         reading = self.look()
@@ -71,7 +71,7 @@ class RowSource(TextSource):
                            weights="" if self.weights is None else WHOLE, **self._declared())
 
     def _declared(self) -> dict[str, Any]:
-        """What the text declares, as facts of SourceInfo."""
+        """The facts that the text declares, as fields of SourceInfo."""
         return {}
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
@@ -82,7 +82,7 @@ class RowSource(TextSource):
             yield from self._checked(self._batched(self._edges(self._rows(stream, batch_bytes)), batch_bytes))
 
     def _rows(self, stream: Any, batch_bytes: int) -> Iterator[Row]:
-        """The fields of every line that is no comment and not empty."""
+        """The fields of each line that is neither a comment nor empty."""
         self.line = self.look().line - 1
         for block in text_blocks(stream, block_bytes_for(batch_bytes)):
             for line in _LINE_END.split(self._decoded(block.tobytes()))[:-1]:
@@ -104,7 +104,7 @@ class RowSource(TextSource):
             raise self.error("a line is not UTF-8 text", line=self.line + 1 + ends, remedy=NO_UTF_8) from None
 
     def _split(self, line: str) -> Row:
-        """The fields of a line, without empty ones at its end."""
+        """The fields of a line, without empty ones at the end."""
         reading = self.look()
         text = _COLON.sub(" ", line, count=1) if reading.rewrite == ":" else line
         if reading.separator == " ":
@@ -174,14 +174,14 @@ class RowSource(TextSource):
         return value
 
     def _weight(self, text: str) -> int | float:
-        text = text.replace(",", ".") if self.look().separator.strip(",") else text  # which then separates nothing
+        text = text.replace(",", ".") if self.look().separator.strip(",") else text  # unless commas separate fields
         if not is_number(text):
             raise self.fault("a weight is missing" if not text else "a weight is not a number",
                              "give every edge a weight, or leave out --weights", text)
         return int(text) if is_integer(text.lstrip("+-")) and len(text) < _WHOLE_DIGITS else float(text)
 
     def fault(self, what: str, remedy: str, text: str | None = None) -> InputError:
-        """The error of the line read last."""
+        """The error for the line read last."""
         return self.error(what, line=self.line, text=text, remedy=remedy)
 
 
@@ -219,7 +219,7 @@ class SifSource(RowSource):
 
 
 class LglSource(RowSource):
-    """Lines "# v", and of a neighbour of v behind them."""
+    """Lines "# v", each followed by lines of its neighbours."""
 
     format = "lgl"
     comments = ()
@@ -257,7 +257,7 @@ class _DictSource(RowSource):
         return [*super()._split(fields.rstrip(" \t,;|")), *([brace + attributes] if brace else [])]
 
     def _value(self, text: str) -> str:
-        """The attribute with the weight, as text, "" where none are kept."""
+        """The attribute with the weight, as text; "" if no weights are kept."""
         if self.weights is None:
             return ""
         name = self.weights.column or "weight"
@@ -272,7 +272,7 @@ class _DictSource(RowSource):
 
 
 class MultilineSource(_DictSource):
-    """Lines "v degree", and as many of a neighbour each behind them, perhaps with a dict of attributes."""
+    """Lines "v degree", each followed by that number of lines of neighbours, perhaps with a dict of attributes."""
 
     format = "multiline-adjlist"
 
@@ -292,7 +292,7 @@ class MultilineSource(_DictSource):
 
 
 class AdjacencySource(RowSource):
-    """Rows of a matrix, whose entries that are not 0 are edges."""
+    """Rows of a matrix; nonzero entries are edges."""
 
     format = "matrix"
     has_weights = True
@@ -360,7 +360,7 @@ class PycgrSource(RowSource):
 
 
 class AttributesSource(_DictSource):
-    """Edges a line with a dict of their attributes behind it."""
+    """One edge in each line, followed by a dict of its attributes."""
 
     format = "attributes"
 
@@ -372,7 +372,7 @@ class AttributesSource(_DictSource):
 
 
 class ColumnsSource(RowSource):
-    """Edges a line, the ends in any two fields."""
+    """One edge in each line, the ends in any two fields."""
 
     format = "columns"
     takes_columns = takes_ends = takes_headers = sides_by_ids = True

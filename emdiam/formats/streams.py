@@ -1,13 +1,12 @@
-"""Bytes of one input, decompressed: files, pipes and standard input behind one small interface.
+"""Decompressed bytes of one input: one small interface for files, pipes and standard input; and blocks of text.
 
-Compression is undone by pyarrow (gzip, Zstandard) and by Python's bz2 and lzma, all without the GIL. Several members or
-frames in a row are one stream, and a stream that ends early or goes on with something else is a fault. Working memory
-is that of the decompressor: under 10 MB, up to its window (64 MiB for xz -9, at most 128 MiB for zstd --long).
+pyarrow decompresses gzip and Zstandard, Python's bz2 and lzma the others, all without the GIL. Several members or
+frames in a row are one stream. A stream that ends early, or has other data after its end, is an error. Memory is that
+of the decompressor: under 10 MB, or its window (64 MiB for xz -9, at most 128 MiB for zstd --long).
 
-Text in blocks that never cut a line (or a word): what the parsing kernels run over.
-
-One buffer is filled, handed out up to the last place where it may be cut, and filled again behind what was left over.
-It grows only when a single line does not fit. RAM: one block, at most MAX_LINE_BYTES.
+`text_blocks` yields text in blocks that never cut a line (or a word), for the parsing kernels. It fills one buffer,
+yields it up to the last valid cut, and refills it after the remaining bytes. The buffer grows only if a single line
+does not fit. RAM: one block, at most MAX_LINE_BYTES.
 """
 
 from __future__ import annotations
@@ -30,32 +29,32 @@ BOM = b"\xef\xbb\xbf"
 MAGICS = ((b"\x1f\x8b\x08", "gzip"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"))
 MAGIC_BYTES = 6
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-# Of more bytes at once a regular file is asked whether it has them.
+# Before a read of more bytes the size of a regular file is checked.
 _LARGE = 1 << 26
 _SKIP_BYTES = 1 << 20
 _CHUNK_BYTES = 1 << 16
 
 
 def compression_of(first_bytes: bytes) -> str | None:
-    """Compression whose magic number `first_bytes` start with, or None."""
+    """The compression whose magic number `first_bytes` start with, or None."""
     return next((name for magic, name in MAGICS if first_bytes.startswith(magic)), None)
 
 
 def encoding_of(first_bytes: bytes) -> str:
-    """Encoding whose byte order mark `first_bytes` start with, but for UTF-8; "" for none."""
+    """The encoding whose byte order mark `first_bytes` start with; "" for UTF-8 or no mark."""
     return "utf-16" if first_bytes.startswith(_UTF_16) else ""
 
 
 class _LookAhead(ABC):
-    """A stream that can be looked into before it is read."""
+    """A stream with `peek`: a view of bytes before they are read."""
 
     def __init__(self) -> None:
-        # What was looked at and not yet read: the bytes from place _at on.
+        # Bytes from `peek` that are not yet read: _ahead[_at:].
         self._ahead, self._at = b"", 0
 
     @abstractmethod
     def _fetch(self, size: int) -> bytes:
-        """At most `size` bytes behind those looked at; empty only at the end."""
+        """At most `size` bytes after those of `peek`; empty only at the end."""
 
     def peek(self, size: int) -> bytes:
         """The next `size` bytes without consuming them; fewer only at the end."""
@@ -74,7 +73,7 @@ class _LookAhead(ABC):
         return self._ahead[at : at + self._drop(size)]
 
     def _drop(self, size: int) -> int:
-        """Consumes at most `size` of the bytes looked at; returns how many there were."""
+        """Consume at most `size` bytes of `peek`; returns their number."""
         size = min(size, len(self._ahead) - self._at)
         self._at += size
         if self._at == len(self._ahead):
@@ -83,10 +82,10 @@ class _LookAhead(ABC):
 
 
 class RawStream(_LookAhead):
-    """Counts the bytes read from a binary file and gives back bytes that were only looked at.
+    """The bytes of a binary file, counted, with `peek`.
 
-    `consumed` is the number of bytes handed out; a failure of the operating system becomes an
-    InputError, also held in `fault` because it may have to pass through foreign code.
+    `consumed` is the number of bytes read. A failure of the operating system becomes an InputError, which is also
+    stored in `fault`, because other libraries may replace it on the way.
     """
 
     def __init__(self, file: BinaryIO, name: str, *, owned: bool = True) -> None:
@@ -111,13 +110,13 @@ class RawStream(_LookAhead):
         return data
 
     def _at_most(self, size: int) -> int:
-        """`size`, or the bytes that a regular file still has: a buffer for more than there is may have no room."""
+        """`size`, or the remaining bytes of a regular file if fewer: a larger buffer may not fit in memory."""
         if not self.seekable():
             return size
         return min(size, max(0, os.fstat(self._file.fileno()).st_size - self._file.tell()) + 1)
 
     def skip(self, size: int) -> int:
-        """Moves `size` bytes ahead in a regular file, at most to its end; returns how far it got."""
+        """Move `size` bytes ahead in a regular file, at most to its end; returns the number of skipped bytes."""
         ahead = self._drop(size)
         here = self._file.tell()
         target = min(here + size - ahead, max(here, os.fstat(self._file.fileno()).st_size))
@@ -130,7 +129,7 @@ class RawStream(_LookAhead):
         return self._owned and self._file.seekable()
 
     def close(self) -> None:
-        """Closes the file underneath, unless it belongs to someone else (standard input)."""
+        """Close the file, unless this stream does not own it (standard input)."""
         self.closed = True
         if self._owned:
             self._file.close()
@@ -139,9 +138,9 @@ class RawStream(_LookAhead):
 class MemberReader:
     """Decompresses the members of a bzip2 or xz file one after another.
 
-    The file classes of Python's bz2 and lzma take whatever follows a member for garbage to be
-    ignored, and with it a member whose head is damaged; here it is a fault. Zero bytes between
-    members are padding. Raises EOFError when a member is cut short, OSError or LZMAError for damage.
+    The file classes of Python's bz2 and lzma ignore all data after a member, even a member with a damaged head; this
+    class raises an error. Zero bytes between members are padding. Raises EOFError if a member is cut short, OSError or
+    LZMAError for damage.
     """
 
     def __init__(self, raw: RawStream, new: Callable[[], Any]) -> None:
@@ -165,7 +164,7 @@ class MemberReader:
                 return out
 
     def _next_member(self) -> bytes:
-        """The first bytes behind the member read last and its padding; empty at the end."""
+        """The first bytes after the last member and its padding; empty at the end."""
         data = b"" if self._member is None else self._member.unused_data
         while not (data := data.lstrip(b"\0")):
             data = self._raw.read(_CHUNK_BYTES)
@@ -174,7 +173,7 @@ class MemberReader:
         return data
 
     def close(self) -> None:
-        """Drops the decompressor."""
+        """Drop the decompressor."""
         self._member = None
 
 
@@ -189,9 +188,9 @@ def _decompressor(raw: RawStream, compression: str | None) -> Any:
 
 
 class ByteStream(_LookAhead):
-    """The decompressed bytes of `raw`, in order, once.
+    """The decompressed bytes of `raw`, in order, readable once.
 
-    Raises InputError (with the byte in the compressed file) when the compressed data end early or are damaged.
+    Raises InputError (with the byte in the compressed file) if the compressed data end early or are damaged.
     """
 
     def __init__(self, raw: RawStream, compression: str | None) -> None:
@@ -215,11 +214,11 @@ class ByteStream(_LookAhead):
 
     @property
     def closed(self) -> bool:
-        """Whether it can be read no more; pyarrow asks."""
+        """Whether the stream is closed; pyarrow needs it."""
         return self.raw.closed
 
     def drop_bom(self) -> None:
-        """Consumes a UTF-8 byte order mark if one comes next."""
+        """Skip a UTF-8 byte order mark if it comes next."""
         if self.peek(len(BOM)) == BOM:
             self.read(len(BOM))
 
@@ -235,11 +234,11 @@ class ByteStream(_LookAhead):
         return got
 
     def _may_seek(self) -> bool:
-        """Whether a place in this stream is one in the file."""
+        """Whether a position in this stream is the position in the file."""
         return self.compression is None and self.raw.seekable()
 
     def skip(self, size: int | None = None) -> int:
-        """Drops `size` bytes (None: all that are left); returns how many there were."""
+        """Skip `size` bytes (None: all remaining ones); returns the number of skipped bytes."""
         dropped = 0
         if size is not None and self._may_seek():
             dropped = self._drop(size)
@@ -252,17 +251,16 @@ class ByteStream(_LookAhead):
         return dropped
 
     def close(self) -> None:
-        """Closes the decompressor and the file underneath."""
+        """Close the decompressor and the file."""
         if self._source is not self.raw:
             self._source.close()
         self.raw.close()
 
 
 class TranscodedStream(ByteStream):
-    """The text behind `stream`, which is in another encoding, as UTF-8; without a byte order mark where the encoding
-    has one.
+    """The text of `stream`, converted from another encoding to UTF-8, without its byte order mark.
 
-    Raises InputError where the bytes are no text in it.
+    Raises InputError if the bytes are invalid in the encoding.
     """
 
     def __init__(self, stream: ByteStream, encoding: str) -> None:
@@ -288,7 +286,7 @@ class TranscodedStream(ByteStream):
 
 
 def open_raw(path: Path) -> RawStream:
-    """An unbuffered file as RawStream. Raises InputError when it cannot be opened."""
+    """A RawStream of an unbuffered file. Raises InputError if it cannot be opened."""
     try:
         return RawStream(open(path, "rb", buffering=0), str(path))
     except OSError as error:
@@ -297,7 +295,7 @@ def open_raw(path: Path) -> RawStream:
 
 
 class Fillable(Protocol):
-    """What text comes from: a ByteStream, or a part of one."""
+    """A source of text: a ByteStream, or a part of one."""
 
     raw: RawStream
 
@@ -315,29 +313,29 @@ Cut = Callable[[bytearray, int], int]
 
 
 def block_bytes_for(batch_bytes: int) -> int:
-    """Size of text blocks for a batch size: a quarter of it, at most 1 MiB, at least 64 bytes."""
+    """The size of text blocks for a batch size: a quarter of it, at most 1 MiB, at least 64 bytes."""
     return max(64, min(_BLOCK_BYTES, batch_bytes // 4))
 
 
 def after_line(buffer: bytearray, filled: int) -> int:
-    """Cut behind the last line end. A carriage return alone counts only where no line feed is, and
-    not as the last byte, where a line feed may follow."""
+    """Cut after the last line end. A carriage return alone is a line end only if there is no line feed, and not as the
+    last byte, because a line feed may follow."""
     cut = buffer.rfind(b"\n", 0, filled) + 1
     return cut or buffer.rfind(b"\r", 0, max(filled - 1, 0)) + 1
 
 
 def after_word(buffer: bytearray, filled: int) -> int:
-    """Cut behind the last blank or line end, for formats whose lines may be of any length."""
+    """Cut after the last blank or line end, for formats with lines of any length."""
     return 1 + max(buffer.rfind(blank, 0, filled) for blank in (b" ", b"\t", b"\r", b"\n"))
 
 
 def count_lines(block: Any) -> int:
-    """Line ends in uint8[k]: line feeds, or carriage returns where there are none."""
+    """The number of line ends in uint8[k]: line feeds, or carriage returns if there are no line feeds."""
     return int(np.count_nonzero(block == _LF) or np.count_nonzero(block == _CR))
 
 
 def line_text(block: Any, start: int) -> str:
-    """The line of uint8[k] `block` from byte `start` on, at most 200 bytes of it."""
+    """The line of uint8[k] `block` from byte `start` on, at most 200 bytes."""
     piece = block[start : start + 200].tobytes()
     return piece.replace(b"\r", b"\n").partition(b"\n")[0].decode("utf-8", "replace").rstrip()
 
@@ -345,8 +343,8 @@ def line_text(block: Any, start: int) -> str:
 def text_blocks(stream: Fillable, block_bytes: int, cut: Cut = after_line) -> Iterator[Any]:
     """Blocks of the rest of `stream`.
 
-    Yields uint8[k] views that are overwritten by the next step. A line end is added to the last one
-    if it lacks it. Raises InputError for a line (word, record) longer than MAX_LINE_BYTES.
+    Yields uint8[k] views, which the next step overwrites. Adds a line end to the last block if it is missing. Raises
+    InputError for a line (word, record) longer than MAX_LINE_BYTES.
     """
     buffer, left = bytearray(block_bytes), 0
     while True:
