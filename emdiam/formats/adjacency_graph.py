@@ -1,10 +1,10 @@
 """Adjacency graphs of Ligra, GBBS and PBBS (.adj): numbers in text, usually one a line.
 
-    AdjacencyGraph            n, m, where every row begins (n numbers), neighbours (m numbers)
-    WeightedAdjacencyGraph    the same, and a weight for every neighbour (m numbers)
+    AdjacencyGraph            n, m, offsets of rows (n numbers), neighbours (m numbers)
+    WeightedAdjacencyGraph    the same, and weights of the neighbours (m numbers)
 
-Vertices are 0 to n - 1. The parts are read side by side; a first pass finds where they begin. Nothing in the file says
-whether every edge is listed in both directions.
+Vertices are 0 to n - 1. The parts are read in parallel; a first pass finds their byte offsets. The file does not say
+whether each edge is listed in both directions.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class AdjHeader:
 
     @property
     def n_words(self) -> int:
-        """Words in the file."""
+        """The number of words in the file."""
         return _HEADER + self.n + self.m * (1 + self.weighted)
 
 
 class _Part:
-    """The next bytes of a stream, at most so many, as text_blocks reads them."""
+    """The next `size` bytes of a stream, as a source for text_blocks."""
 
     def __init__(self, stream: ByteStream, size: int) -> None:
         self._stream, self._missing, self.raw = stream, size, stream.raw
@@ -69,14 +69,14 @@ class _Part:
 
 
 class _Words:
-    """The words of a stream as they come. Raises what `refuse` makes of one that is no number."""
+    """The words of a stream in order. Raises the error from `refuse` for a word that is no number."""
 
     def __init__(self, stream: _Part, types: pa.DataType, refuse: Callable[[str, int], InputError]) -> None:
         self._blocks, self._type, self._refuse = text_blocks(stream, _BLOCK_BYTES, after_word), types, refuse
         self._waiting, self.index = pa.array([], types), 0
 
     def take(self, count: int) -> Any:
-        """The next words, at most so many; fewer at the end."""
+        """The next `count` words; fewer at the end."""
         pieces, missing = [], count
         while missing:
             if not len(self._waiting):
@@ -118,8 +118,8 @@ class _Words:
 
 
 class WordStream(ArrayStream):
-    """Whole numbers of a text, which are read as those of an array. words : where they come from. last_item : of one
-    more behind them that the text has not, None without."""
+    """Whole numbers in a text, read like an array. words : their source. last_item : the value of one more item after
+    them that is not in the text, None without."""
 
     words: _Words
     last_item: int | None = None
@@ -136,7 +136,7 @@ class WordStream(ArrayStream):
 
 
 def _first_words(head: bytes, complete: bool) -> list[bytes] | None:
-    """The words of the header, None where there may be more of them behind these bytes."""
+    """The words of the header, None if `head` may be too short for all."""
     words = list(filter(None, head.translate(_TO_LINES).split(b"\n")))
     return words[:_HEADER] if len(words) > _HEADER or complete else None
 
@@ -171,8 +171,8 @@ class AdjSource(FileSource):
                            weights="" if self.weights is None else WHOLE)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """See EdgeSource. Raises InputError with the number of the word for what is no number, offsets that fall,
-        neighbours that are no vertices, and for more words or fewer than the header says."""
+        """See EdgeSource. Raises InputError with the number of the word for a word that is no number, decreasing
+        offsets, or neighbours that are no vertices; and if the number of words differs from the header."""
         header = self._read_header()
         self.weight_kind = "" if self.weights is None else WHOLE
         starts = self._starts(header)
@@ -185,8 +185,8 @@ class AdjSource(FileSource):
         self.dropped = {"weights": header.m if header.weighted and self.weights is None else 0}
 
     def _starts(self, header: AdjHeader) -> list[int]:
-        """The bytes where offsets, neighbours and weights begin, and where the file ends. Raises InputError for more
-        words or fewer."""
+        """The byte offsets of row offsets, neighbours, weights, and the end of the file. Raises InputError for a wrong
+        number of words."""
         firsts = [_HEADER, _HEADER + header.n, _HEADER + header.n + header.m]
         starts: list[int] = []
         n_words, at = 0, 0
@@ -205,14 +205,14 @@ class AdjSource(FileSource):
         return [*starts, *[at] * (len(firsts) + 1 - len(starts))]
 
     def _part(self, stack: ExitStack, ends: list[int]) -> _Part:
-        """The bytes from the first of these places to the second."""
+        """The bytes from ends[0] to ends[1]."""
         stream = stack.enter_context(closing(self.input.open_second()))
         stream.drop_bom()
         stream.skip(ends[0])
         return _Part(stream, ends[1] - ends[0])
 
     def _numbers(self, stack: ExitStack, ends: list[int], before: int, length: int) -> WordStream:
-        """The numbers between two bytes. before : words in front of them."""
+        """The numbers between two byte offsets. before : number of words before them."""
         def error(what: str, index: int, remedy: str = _AGAIN) -> InputError:
             return self.error(f"{what} (word {before + index + 1:,} of the file)", remedy=remedy)
 
@@ -222,7 +222,7 @@ class AdjSource(FileSource):
         return numbers
 
     def _weigher(self, stack: ExitStack, header: AdjHeader, ends: list[int]) -> Callable[[int], Any]:
-        """count -> the next weights."""
+        """A function: count -> the next weights."""
         before = _HEADER + header.n + header.m
         words = _Words(self._part(stack, ends), pa.string(), lambda text, index: self._no_weight(
             "a weight is not a number", before + index, text=text))
@@ -234,7 +234,7 @@ class AdjSource(FileSource):
             if not pc.all(good, min_count=0).as_py():
                 wrong = int(np.argmin(good.to_numpy(zero_copy_only=False)))
                 raise self._no_weight("a weight is not a number", first + wrong, text=texts[wrong].as_py())
-            values = arrow_numbers(texts.cast(pa.float64())) + 0.0  # 0.0, not -0.0
+            values = arrow_numbers(texts.cast(pa.float64())) + 0.0  # turns -0.0 into 0.0
             if not pc.all(pc.match_substring_regex(texts, _WHOLE_TEXT), min_count=0).as_py() or (
                     (values > LARGEST_WHOLE) | (values < LEAST_WHOLE)).any():
                 self.weight_kind = FLOAT64

@@ -1,4 +1,4 @@
-"""Edges in Arrow columns, of files and of tables in memory: which two columns they are, and their ids, checked."""
+"""Edges in Arrow columns of files and of tables in memory: the choice of the two columns, and checked ids."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from .weights import FLOAT64, WeightChoice, checked_weights, kind_of, name_a_col
 
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary,
           pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
-_STRING_SHARE = 4  # strings are taken to be this much larger than int64
+_STRING_SHARE = 4  # assumed size of a string relative to int64
 _REMEDY = "give two integer (or two string) columns, e.g. named src and dst"
 
 
 def rows_per_batch(batch_bytes: int, kind: str) -> int:
-    """Rows whose two ids take about so many bytes. kind : as in EdgeColumns."""
+    """The number of rows whose two ids have about `batch_bytes` bytes. kind : as in EdgeColumns."""
     return max(1, pairs_per_batch(batch_bytes) // (1 if kind == "int" else _STRING_SHARE))
 
 
 def column_kind(data_type: pa.DataType) -> str:
-    """ "int" for what may be whole numbers, "string" for texts, "" for other types."""
+    """The kind of a type: "int" if its values may be whole numbers, "string" for texts, "" for other types."""
     if pa.types.is_dictionary(data_type):
         data_type = data_type.value_type
     if may_have_ids(data_type):
@@ -39,13 +39,13 @@ def column_kind(data_type: pa.DataType) -> str:
 
 
 def is_list(data_type: pa.DataType) -> bool:
-    """Whether its values are lists of what may be ids."""
+    """Whether the values are lists of possible ids."""
     lists = pa.types.is_list(data_type) or pa.types.is_large_list(data_type) or pa.types.is_fixed_size_list(data_type)
     return lists and bool(column_kind(data_type.value_type))
 
 
 def weight_kind(data_type: pa.DataType) -> str:
-    """Kind of the weights in such a column (weights.KINDS), "" if it can have none."""
+    """The kind of weights in a column of this type (weights.KINDS), "" if it cannot have weights."""
     if pa.types.is_decimal(data_type):
         return FLOAT64
     if not (pa.types.is_integer(data_type) or pa.types.is_floating(data_type)):
@@ -55,8 +55,9 @@ def weight_kind(data_type: pa.DataType) -> str:
 
 @dataclass(frozen=True)
 class EdgeColumns:
-    """ids : places of the two columns. names : theirs. kind : "int" or "string", as stored. weight : place of the
-    weights, None without. weight_kind, weight_name : theirs. listed : whether the second has lists of neighbours."""
+    """The chosen columns. ids : places of the two columns. names : their names. kind : "int" or "string", as stored.
+    weight : place of the weights, None without. weight_kind, weight_name : kind and name of the weights. listed :
+    whether the second column has lists of neighbours."""
 
     ids: tuple[int, int]
     names: tuple[str, str]
@@ -68,8 +69,8 @@ class EdgeColumns:
 
 
 class ArrowEdges(Named):
-    """What sources of Arrow columns have in common. ids : "int", "string" or "auto", what ids are to be. weights :
-    those to keep."""
+    """The base of sources of Arrow columns. ids : wanted kind of ids, "int", "string" or "auto". weights : the weights
+    to keep."""
 
     ids: str
     weights: WeightChoice | None
@@ -81,9 +82,9 @@ class ArrowEdges(Named):
     """What takes integers that are no ids as names, as a remedy."""
 
     def _columns(self, schema: pa.Schema) -> EdgeColumns:
-        """The two id columns: those named like an edge, else the first two integers, else the first two strings, else
-        the first two numbers; or one of ids and one of lists of neighbours. Raises InputError that lists what there
-        is."""
+        """The two id columns: two with names of ends, else the first two integers, else the first two strings, else
+        the first two numbers; or one of ids and one of lists of neighbours. Raises InputError, which lists the columns,
+        if there are none."""
         kinds = [column_kind(data_type) for data_type in schema.types]
         columns = [TableColumn(name, kind) for name, kind in zip(schema.names, kinds, strict=True)]
         fixed = self._fixed_ends(columns)
@@ -117,11 +118,11 @@ class ArrowEdges(Named):
                            schema.names[place])
 
     def _fixed_ends(self, columns: Sequence[TableColumn]) -> tuple[int, int] | None:
-        """Places of the ends that the user wants, None where none are named."""
+        """The places of the user's columns of the ends, None if the user names none."""
         return None
 
     def _listed(self, schema: pa.Schema, kinds: list[str], lists: int) -> EdgeColumns:
-        """The column of ids beside one of lists of neighbours. Raises InputError where it is not clear which."""
+        """The column of ids beside one of lists of neighbours. Raises InputError if it is not clear."""
         nodes = [i for i, kind in enumerate(kinds) if kind]
         kind = column_kind(schema.types[lists].value_type)
         if len(nodes) != 1 or kinds[nodes[0]] != kind:
@@ -134,7 +135,7 @@ class ArrowEdges(Named):
 
     def _batches_of(self, columns: EdgeColumns, arrays: Sequence[Any], done: int, strings: bool,
                     batch_bytes: int) -> Iterator[EdgeBatch]:
-        """The edges of the two columns of ids, and of weights if there are three; `done` rows came before."""
+        """The edges in two columns of ids, and a third of weights if present. done : number of rows before."""
         first, second = arrays[:2]
         if columns.listed:
             yield from self._of_lists(columns, first, second, done, strings, batch_bytes)
@@ -146,7 +147,7 @@ class ArrowEdges(Named):
 
     def _of_lists(self, columns: EdgeColumns, nodes: Any, lists: Any, done: int, strings: bool,
                   batch_bytes: int) -> Iterator[EdgeBatch]:
-        """A row is a vertex and its neighbours; one without neighbours is a vertex all the same."""
+        """The edges of rows with a vertex and its neighbours; declares vertices without neighbours."""
         ids = self._ids(nodes, columns.names[0], done, strings)
         lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
         lonely = np.flatnonzero(lengths == 0)
@@ -161,7 +162,7 @@ class ArrowEdges(Named):
             yield from in_slices(_taken(ids, parents), dst, batch_bytes)
 
     def _weight_place(self, schema: pa.Schema, ids: tuple[int, int], column: str) -> int:
-        """Which column has the weights. Raises InputError that lists what there is."""
+        """The place of the column of weights. Raises InputError, which lists the columns, if there is none."""
         numbers = [i for i, data_type in enumerate(schema.types) if i not in ids and weight_kind(data_type)]
         place = weight_column(schema.names, numbers, column)
         if place is None:
@@ -175,7 +176,7 @@ class ArrowEdges(Named):
         return place
 
     def _weights(self, column: Any, name: str, done: int) -> Any:
-        """The weights in one column of a batch, as Digits.taken; `done` rows came before."""
+        """The weights in one column of a batch, as from Digits.taken. done : number of rows before."""
         assert self.weights is not None
         if column.null_count:
             row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
@@ -186,7 +187,7 @@ class ArrowEdges(Named):
             return self.error(f"{what} in row {done + row + 1} of column {name}", **more)
 
         if pa.types.is_decimal(column.type):
-            # By their digits: Arrow multiplies by a power of ten that is rounded itself.
+            # Convert through texts, because Arrow multiplies by a rounded power of ten.
             texts = column.cast(pa.string())
             floats = checked_weights(texts.cast(pa.float64()).to_numpy(zero_copy_only=False), self.weights, refusal)
             long = are_long(texts, floats)
@@ -194,13 +195,13 @@ class ArrowEdges(Named):
         return checked_weights(arrow_numbers(column), self.weights, refusal)
 
     def _are_ends(self, places: Sequence[int]) -> bool:
-        """Whether the first two of these columns, which are of one kind and have other names, are taken for the ids."""
+        """Whether the first two of these columns, of one kind but without names of ends, are accepted as the ids."""
         return len(places) > 1
 
     def _ids(self, column: Any, name: str, done: int, strings: bool) -> Any:
-        """One column of a batch as int64[k] or string array; `done` rows came before."""
+        """One column of a batch as int64[k] or string array. done : number of rows before."""
         if pa.types.is_dictionary(column.type):
-            if column_kind(column.type) == "string":  # of views of strings there is no way to decode them
+            if column_kind(column.type) == "string":  # string views cannot be decoded directly
                 column = pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.string()))
             column = column.dictionary_decode()
         if strings:
@@ -225,7 +226,7 @@ class ArrowEdges(Named):
             return column.cast(pa.string())
 
     def _refusal(self, name: str, done: int) -> Callable[..., InputError]:
-        """Makes the error of an id in this column; `done` rows came before the batch."""
+        """A function that creates the error for an id in this column. done : number of rows before the batch."""
         def refusal(what: str, row: int, **more: str) -> InputError:
             if self._as_names and "negative" in what:
                 more["remedy"] = self._as_names
@@ -234,12 +235,12 @@ class ArrowEdges(Named):
         return refusal
 
     def _refuse(self, wrong: Any, what: str, done: int) -> None:
-        """Raise InputError for the first row of a batch where `wrong`, bool[k], says so; `done` rows came before."""
+        """Raise InputError for the first row of a batch with `wrong`, bool[k]. done : number of rows before."""
         if wrong.any():
             row = int(np.argmax(wrong))
             raise self.error(f"{what} in row {done + row + 1}", remedy="drop rows without an id")
 
 
 def _taken(ids: Any, places: Any) -> Any:
-    """The ids at these places, of an array of NumPy or of pyarrow."""
+    """The ids at these places of a NumPy or pyarrow array."""
     return ids[places] if isinstance(ids, np.ndarray) else ids.take(pa.array(places))

@@ -1,7 +1,7 @@
-"""Pairs from lines of text: what edge lists, Matrix Market, DIMACS and METIS share.
+"""Pairs from lines of text; shared by edge lists, Matrix Market, DIMACS and METIS.
 
-The kernels stop at a line that is not as it must be; here its code becomes a sentence with the number of the line and
-its text. Ids that are names become pyarrow string arrays.
+The kernels stop at an invalid line with a code; this module makes the error from it, with the number of the line and
+its text. Names become pyarrow string arrays.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _HARD_WEIGHTS = 1 << 12
 
 
 def _comment_table(starts: str) -> Any:
-    """bool[256]: whether a line whose first non-blank byte is this is a comment."""
+    """bool[256]: whether a line with this first non-blank byte is a comment."""
     table = np.zeros(256, np.bool_)
     table[[ord(letter) for letter in starts]] = True
     return table
@@ -45,13 +45,13 @@ def _comment_table(starts: str) -> Any:
 
 @dataclass
 class LineReader:
-    """Reads the lines of one text, and knows what each of them must be.
+    """Reads and checks the lines of one text.
 
-    name : the input. line : number of the first line. letter : the one that edge lines start with, if any.
-    least, largest : ids that the header allows. fields : fewest fields on a line. strings : whether ids could be
-    taken as names. weights : those to keep, and field, where they stand in a line, from 1 on. strict : whether leading
-    zeros are refused. closed : whether a line may have no further fields. separator : between names, one of those in
-    kernels.py. rewrite : from the bytes of whole lines to others of as many lines. n_pairs : read so far.
+    name : of the input. line : number of the first line. letter : first letter of edge lines, if any. least, largest :
+    range of ids from the header. fields : fewest fields of a line. strings : whether the ids could be read as names.
+    weights : the weights to keep. field : their place in a line, from 1 on. strict : whether leading zeros are refused.
+    closed : whether further fields are refused. separator : between names, a constant of kernels.py. rewrite : converts
+    the bytes of whole lines to the same number of plain lines. n_pairs : number of pairs read so far.
     """
 
     name: str
@@ -72,24 +72,24 @@ class LineReader:
     def __post_init__(self) -> None:
         self._state = np.zeros(kernels.STATE_SIZE, np.int64)
         self._state[kernels.LINE] = self.line
-        # Weights that are read here, since the kernels read only those that are one rounding away.
+        # Weights that are converted in Python, since the kernels convert only those that need one rounding.
         self._hard = np.zeros((_HARD_WEIGHTS, 4), np.int64)
         self._minus = self.weights is not None and self.weights.negative
 
     @property
     def n_further(self) -> int:
-        """Lines so far with more fields than the two ids."""
+        """The number of lines so far with more fields than the two ids."""
         return int(self._state[kernels.MORE])
 
     @property
     def skipped(self) -> dict[str, int]:
-        """Lines so far that are no edges, where every pair is a line: comments and empty ones."""
+        """The numbers of comments and empty lines so far, if each pair is a line."""
         comments = int(self._state[kernels.COMMENTS])
         return {"comments": comments,
                 "empty": int(self._state[kernels.LINE]) - self.line - self.n_pairs - comments}
 
     def weight_kind(self) -> str:
-        """Kind of the weights, all of which were read. Raises InputError for whole ones that are out of range."""
+        """The kind of the weights, after all were read. Raises InputError for whole numbers out of range."""
         if self.weights is None:
             return ""
         if self._state[kernels.FRACTIONS]:
@@ -101,12 +101,12 @@ class LineReader:
         return WHOLE
 
     def _room(self, capacity: int) -> Any:
-        """Where the kernels write so many weights; without weights nowhere."""
+        """An array for `capacity` weights from the kernels; empty without weights."""
         return np.empty(0 if self.weights is None else capacity)
 
     def _read_hard(self, block: Any, weights: Any, before: int) -> None:
-        """Read the weights that a kernel has left in `block`. before : where those that it has found begin in
-        `weights`; whole numbers of 10^-k lie there bit by bit."""
+        """Convert the weights in `block` that a kernel could not. before : first place in `weights` of those from the
+        kernel; whole multiples of 10^-k are stored there bit by bit."""
         hard = self._hard[: self._state[kernels.HARD]]
         self._state[kernels.HARD] = 0
         if self.weights is None or (not len(hard) and self.weights.digits.places is None):
@@ -124,7 +124,7 @@ class LineReader:
 
     @property
     def _options(self) -> Any:
-        """What kernels know of a line."""
+        """The `options` of the kernels."""
         return np.array([ord(self.letter or "\0"), self.least, self.largest, self.fields,
                          0 if self.weights is None else self.field, self._minus, self.strict, self.closed,
                          self.separator], np.int64)
@@ -139,13 +139,13 @@ class LineReader:
 
     @property
     def n_rows(self) -> int:
-        """Rows so far that were complete."""
+        """The number of complete rows so far."""
         return int(self._state[kernels.ROW])
 
     def pairs(self, stream: ByteStream, comments: str, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """int64 pairs of the rest of `stream`, whose comments start with one of the letters `comments`.
+        """The int64 pairs in the rest of `stream`. comments : first letters of comment lines.
 
-        Raises InputError with line number and text at the first line that is not as it must be.
+        Raises InputError with line number and text at the first invalid line.
         """
         table, options = _comment_table(comments), self._options
         blocks = self._blocks(stream, batch_bytes)
@@ -153,14 +153,14 @@ class LineReader:
             block, self._state, options, table, *out, self._hard))
 
     def rows(self, stream: ByteStream, lead: int, period: int, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """int64 pairs (row, neighbour) of the rest of `stream`, whose rows are numbered 1 .. largest.
+        """The int64 pairs (row, neighbour) in the rest of `stream`, with rows 1 to largest.
 
         lead : words before the first neighbour of a row. period : words per neighbour. Raises InputError with line
-        number and word at the first word that is not as it must be.
+        number and word at the first invalid word.
         """
 
         def blocks() -> Iterator[Any]:
-            # A line end behind the last row, which counts even if its own is missing (and even if it is empty).
+            # A line end after the last row, which counts even without its own (and even if it is empty).
             yield from text_blocks(stream, block_bytes_for(batch_bytes), after_word)
             yield np.array([10], np.uint8)
 
@@ -170,7 +170,7 @@ class LineReader:
 
     def _parsed(self, blocks: Iterable[Any], batch_bytes: int, text: Callable[[Any, int], str],
                 parse: Callable[..., None]) -> Iterator[EdgeBatch]:
-        """Batches that `parse(block, src, dst, weights)` fills; `text` is what an error shows."""
+        """The batches that `parse(block, src, dst, weights)` fills. text : returns the text for an error."""
         state, capacity = self._state, pairs_per_batch(batch_bytes)
 
         def room() -> tuple[Any, Any, Any]:
@@ -193,14 +193,14 @@ class LineReader:
             yield self._batch(*(values[: state[kernels.COUNT]] for values in out))
 
     def _batch(self, src: Any, dst: Any, weights: Any) -> EdgeBatch:
-        """Pairs that were read, as a batch."""
+        """A batch of parsed pairs."""
         self.n_pairs += len(src)
         if self.weights is None:
             return EdgeBatch(src, dst)
         return EdgeBatch(src, dst, weights if self.weights.digits.places is None else weights.view(np.int64))
 
     def names(self, stream: ByteStream, comments: str, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """UTF-8 string pairs of the rest of `stream` as pyarrow string arrays.
+        """The string pairs in the rest of `stream`, as pyarrow string arrays.
 
         Raises InputError with line number and text at a line with one field or invalid UTF-8.
         """
@@ -230,7 +230,7 @@ class LineReader:
         return src, dst
 
     def _encoding_error(self, block: Any, spans: Any, first_line: int) -> InputError:
-        """Finds the first field that is not UTF-8 and says where it is."""
+        """The error, with position, for the first field that is not UTF-8."""
         for begin_a, end_a, begin_b, end_b in spans.tolist():
             try:
                 block[begin_a:end_a].tobytes().decode()
@@ -243,7 +243,7 @@ class LineReader:
         raise AssertionError("pyarrow refuses strings that Python decodes")
 
     def _fault(self, block: Any, text: Callable[[Any, int], str]) -> InputError:
-        """What a kernel found wrong in `block`."""
+        """The error for the fault that a kernel found in `block`."""
         what, remedy = self._sentence(int(self._state[kernels.FAULT]))
         return InputError(what, path=self.name, line=int(self._state[kernels.LINE]), remedy=remedy,
                           text=text(block, int(self._state[kernels.START])) or None)
@@ -289,5 +289,5 @@ def _strings(block: Any, spans: Any, field: int) -> pa.StringArray:
 
 
 def _word_text(block: Any, start: int) -> str:
-    """The word of uint8[k] `block` from byte `start` on, or "" at a line end."""
+    """The word of uint8[k] `block` at byte `start`, or "" at a line end."""
     return next(iter(line_text(block, start).split()), "")

@@ -1,12 +1,11 @@
-"""MATLAB files up to version 7, read by scipy: a square matrix, which is sparse, or the only one.
+"""MATLAB files up to version 7, read by scipy: the only sparse square matrix, or the only square matrix.
 
-SuiteSparse has it as Problem.A. The size of every variable stands before its bytes, also of compressed ones, so that
-what reading takes is known before, and refused where the budget is smaller. (Version 7.3 is HDF5: hdf5.py.)
+In SuiteSparse it is Problem.A. The size of each variable is stored before its bytes, even if compressed, so the memory
+for reading is known before; it is refused if the budget is smaller. (Version 7.3 is HDF5: hdf5.py.)
 
-A check of the parts of a MATLAB file before scipy reads them. ("MAT-File Format", MathWorks, version 5.)
-
-scipy trusts the sizes of parts and the indices of sparse matrices, and a damaged file could end the process. Compressed
-variables are unpacked for the check, a piece at a time, and their checksums are compared.
+`check_parts` checks the parts of a MATLAB file before scipy reads them ("MAT-File Format", MathWorks, version 5). scipy
+trusts the sizes of parts and the indices of sparse matrices, so a damaged file could crash the process. The check
+decompresses variables in pieces and compares their checksums.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from .streams import ByteStream
 from .whole import EXTRA, HeldSource
 
 _LOOKED_AT = 1 << 10
-_MATRIX_COPIES = 3  # what scipy holds of a variable while it makes a matrix of it, and the matrix
+_MATRIX_COPIES = 3  # copies of a variable in memory while scipy converts it to a matrix, with the matrix
 _REMEDY = "save the adjacency matrix alone, sparse, with scipy.io.savemat or MATLAB's save -v7"
 
 
@@ -47,13 +46,13 @@ class MatSource(HeldSource):
         self._check_parts()
         try:
             variables = loadmat(path, struct_as_record=True)
-        except Exception as error:  # scipy raises whatever the bytes lead to
+        except Exception as error:  # scipy may raise anything for damaged bytes
             raise self.error(f"this cannot be read as a MATLAB file ({error})", remedy="fetch it again") from error
         self._edges = MatrixSource(self._chosen(variables), self.weights)
         return replace(self._edges.info(), format=self.format, size_bytes=self.input.size_bytes)
 
     def _chosen(self, variables: dict[str, Any]) -> Any:
-        """The matrix that is the graph, sparse. Raises InputError where there is not one."""
+        """The matrix of the graph, as a sparse matrix. Raises InputError unless there is exactly one."""
         from scipy.sparse import coo_array, issparse
 
         found = {name: value for name, value in variables.items() if not name.startswith("__")}
@@ -70,7 +69,7 @@ class MatSource(HeldSource):
         raise self.error(f"the file has not one square matrix, but {listed or 'no variable'}", remedy=_REMEDY)
 
     def _variable_bytes(self) -> Iterator[int]:
-        """Bytes of every variable, unpacked, by what stands before them."""
+        """The decompressed size of each variable in bytes, from the tag before it."""
         with closing(self.input.open()) as stream:
             head = stream.peek(HEADER_BYTES)
             number = np.dtype((">" if head[126:128] == b"MI" else "<") + "u4")
@@ -86,7 +85,7 @@ class MatSource(HeldSource):
                 stream.skip(size)
 
     def _check_parts(self) -> None:
-        """Raise InputError for damage that could end the process in scipy."""
+        """Raise InputError for damage that could crash scipy."""
         try:
             with closing(self.input.open()) as stream:
                 check_parts(stream)
@@ -94,13 +93,13 @@ class MatSource(HeldSource):
             raise self.error(f"its data are damaged ({error})", remedy="fetch it again") from error
 
     def _first_tag(self, packed: bytes) -> bytes:
-        """The tag of a variable that is compressed."""
+        """The tag of a compressed variable."""
         with self._damage((zlib.error,), "its data are damaged", "fetch it again"):
             return zlib.decompressobj().decompress(packed, TAG_BYTES)
 
 
 def _is_square(value: Any) -> bool:
-    """Whether it is a square matrix of numbers with more than one row."""
+    """Whether the value is a square matrix of numbers with more than one row."""
     sides, dtype = list(getattr(value, "shape", ())), getattr(value, "dtype", None)
     return len(sides) == 2 and sides[0] == sides[1] > 1 and dtype is not None and dtype.kind in "biufc"
 
@@ -108,25 +107,25 @@ def _is_square(value: Any) -> bool:
 HEADER_BYTES, TAG_BYTES = 128, 8
 COMPRESSED = 15
 _FLAGS, _MATRIX = 6, 14
-# Classes of variables: cells, structs and objects, functions, and classes of MATLAB hold variables.
+# Classes of variables: cells, structs, objects, functions and classes of MATLAB contain variables.
 _CELL, _STRUCT, _OBJECT, _TEXT, _SPARSE, _FUNCTION, _OPAQUE = 1, 2, 3, 4, 5, 16, 17
 _NESTED = (_CELL, _STRUCT, _OBJECT, _FUNCTION, _OPAQUE)
 _COMPLEX = 1 << 11
 _LEAST_SIDES, _MOST_SIDES, _MOST_NESTED = 2, 32, 64
-# Entries that a cell, struct or text may have whatever its bytes are: some writers leave texts empty.
+# Number of entries that a cell, struct or text may have without matching bytes: some writers leave texts empty.
 _FEW = 1 << 16
 _PIECE = 1 << 20
-# Types of values by their number.
+# Dtypes by the number of the type in the file.
 _TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8", 16: "u1",
           17: "u2", 18: "u4"}
 
 
 class DamageError(Exception):
-    """The file is damaged; the text says how."""
+    """Raised for a damaged file; the text describes the damage."""
 
 
 def check_parts(stream: ByteStream) -> None:
-    """Read a file from its first byte to its last.
+    """Read and check a whole file.
 
     Parameters
     ----------
@@ -160,12 +159,12 @@ class _Bytes(Protocol):
         ...
 
     def skip(self, size: int) -> int:
-        """Pass over `size` bytes; returns how many there were."""
+        """Skip `size` bytes; returns the number of skipped bytes."""
         ...
 
 
 class _Inflated:
-    """The bytes of a compressed variable, which takes `size` bytes of the stream."""
+    """The decompressed bytes of a variable. size : its compressed bytes in the stream."""
 
     def __init__(self, stream: ByteStream, size: int) -> None:
         self._stream, self._left, self._inflate = stream, size, zlib.decompressobj()
@@ -186,14 +185,14 @@ class _Inflated:
         return b""
 
     def skip(self, size: int) -> int:
-        """Pass over `size` bytes; returns how many there were."""
+        """Skip `size` bytes; returns the number of skipped bytes."""
         passed = 0
         while passed < size and (data := self.read(size - passed)):
             passed += len(data)
         return passed
 
     def finish(self) -> None:
-        """Raise DamageError unless all was read and the checksum is right; moves the stream behind the variable."""
+        """Raise DamageError unless all was read and the checksum is right; moves the stream after the variable."""
         if self.read(1) or not self._inflate.eof:
             raise DamageError("a compressed variable is longer or shorter than its size")
         self._stream.skip(self._left)
@@ -201,7 +200,7 @@ class _Inflated:
 
 @dataclass(frozen=True)
 class _Part:
-    """kind : number of the type of its values. size : bytes. data : the bytes, where they were asked for."""
+    """A part of a variable. kind : number of the type of its values. size : bytes. data : the bytes, if kept."""
 
     kind: int
     size: int
@@ -209,23 +208,23 @@ class _Part:
     order: str
 
     def whole_numbers(self) -> list[int]:
-        """The values. Raises DamageError for others."""
+        """The values. Raises DamageError unless they are whole numbers."""
         return self.indices().tolist()
 
     def indices(self) -> npt.NDArray[np.int64]:
-        """The values as an array. Raises DamageError for others than whole numbers."""
+        """The values as an array. Raises DamageError unless they are whole numbers."""
         values = np.dtype(self.order + _TYPES[self.kind])
         if values.kind == "f" or values == np.uint64:
             raise DamageError("a size or an index is no whole number")
         return np.frombuffer(self.data, values, len(self.data) // values.itemsize).astype(np.int64)
 
     def holds(self, count: int) -> bool:
-        """Whether there are `count` values; logical ones may have a byte each, whatever their type says."""
+        """Whether the part has `count` values; logical values may have one byte each, for any type."""
         return count in (0, self.size) or count <= self.size // np.dtype(_TYPES[self.kind]).itemsize
 
 
 class _Parts:
-    """The parts of a variable of `size` bytes. depth : the number of variables that it is inside of."""
+    """The parts of a variable of `size` bytes. depth : number of variables around it."""
 
     def __init__(self, stream: _Bytes, order: str, size: int, depth: int = 0) -> None:
         self._stream, self._order, self._left, self._depth = stream, order, size, depth
@@ -233,7 +232,7 @@ class _Parts:
             raise DamageError(f"variables inside each other, more than {_MOST_NESTED} deep")
 
     def check(self) -> None:
-        """Pass over all parts. Raises DamageError for others than those of the class of the variable."""
+        """Check all parts. Raises DamageError unless they match the class of the variable."""
         if not self._left:  # a cell without a value
             return
         flags = self._next(keep=True)
@@ -261,7 +260,7 @@ class _Parts:
             raise DamageError("a variable has more parts than its class")
 
     def _check_entries(self, sides: list[int]) -> None:
-        """scipy makes an array of this size before it reads the entries."""
+        """Check the number of entries, because scipy allocates an array of this size before it reads them."""
         if min(sides, default=0) < 0 or math.prod(sides) > max(_FEW, self._left):
             raise DamageError("a cell, struct or text has fewer entries than its size")
 
@@ -278,13 +277,13 @@ class _Parts:
             raise DamageError("an index of a sparse matrix is outside its rows")
 
     def _next(self, *, keep: bool = False, nested: bool = False) -> _Part:
-        """The next part. keep : with its bytes. nested : it may be a variable, which is checked."""
+        """The next part. keep : store its bytes. nested : it may be a variable, which is then checked."""
         tag = _read(self._stream, TAG_BYTES)
         if len(tag) < TAG_BYTES or self._left < TAG_BYTES:
             raise DamageError("it is cut short")
         kind, size = np.frombuffer(tag, self._order + "u4").tolist()
         self._left -= TAG_BYTES
-        if kind >> 16:  # the tag of a small part has its size and its bytes too
+        if kind >> 16:  # the tag of a small part includes its size and its bytes
             kind, size = kind & 0xFFFF, kind >> 16
             data = tag[TAG_BYTES // 2 :][:size]
         elif kind == _MATRIX and nested and size <= self._left:
@@ -298,7 +297,7 @@ class _Parts:
         return _Part(kind, size, data, self._order)
 
     def _large(self, size: int, keep: bool) -> bytes:
-        """The bytes of a part beside its tag, which end at a multiple of 8; none unless they are to be kept."""
+        """The bytes of a part after its tag, padded to a multiple of 8; empty unless `keep`."""
         padded = -(-size // TAG_BYTES) * TAG_BYTES
         if padded > self._left:
             raise DamageError("a part is larger than its variable")

@@ -1,6 +1,6 @@
 """One array of NumPy (.npy): pairs, edge_index, or an adjacency matrix (see arrays.py). Ids are its numbers.
 
-What an .npz archive holds beside matrices of SciPy in csr, csc and coo: an edge_index or a list of pairs, columns of
+Also the contents of .npz archives other than SciPy's csr, csc and coo: an edge_index or a list of pairs, columns of
 sources and targets, and SciPy's dia and bsr, whose zeros are no edges since they only fill rows and blocks.
 """
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 _HEAD_BYTES = 1 << 16
 _REMEDY = "write it with numpy.save from an array of numbers"
-# What NumPy's reader of headers raises for any bytes.
+# Errors of NumPy's reader of headers for damaged bytes.
 DAMAGE = (struct.error, tokenize.TokenError, EOFError, OSError, ValueError, TypeError, LookupError, SyntaxError,
           RuntimeError, ArithmeticError)
 
 
 def read_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """(shape, whether columns are stored one after another, dtype) of what a file of NumPy begins with."""
+    """(shape, whether the array is stored column by column, dtype) from the header of a NumPy file."""
     version = np.lib.format.read_magic(file)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     return read(file)
@@ -45,8 +45,8 @@ def read_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 
 @dataclass(frozen=True)
 class ArrayHeader:
-    """What a file of NumPy begins with. by_columns : whether columns are stored one after another. start : bytes before
-    the values."""
+    """The header of a NumPy file. by_columns : whether the array is stored column by column. start : bytes before the
+    values."""
 
     shape: tuple[int, ...]
     by_columns: bool
@@ -54,7 +54,7 @@ class ArrayHeader:
     start: int
 
     def check_size(self, source: Input) -> None:
-        """Raises InputError unless a file that is not compressed has just these values."""
+        """Raise InputError if the size of an uncompressed file differs from the header."""
         size = self.start + int(np.prod(self.shape)) * self.dtype.itemsize
         if source.compression is None and source.size_bytes is not None and source.size_bytes != size:
             cut = ": it is cut short" if source.size_bytes < size else ""
@@ -63,7 +63,7 @@ class ArrayHeader:
 
 
 def header_of_array(source: Input) -> ArrayHeader:
-    """The header of an array of numbers. Raises InputError for anything else."""
+    """The header of an array of numbers. Raises InputError for other files."""
     head = BytesIO(source.peek(_HEAD_BYTES))
     try:
         shape, by_columns, dtype = read_header(head)
@@ -77,8 +77,8 @@ def header_of_array(source: Input) -> ArrayHeader:
 
 
 def facts_of(edges: ArrayEdges, dtype: np.dtype[Any], source: FileSource) -> SourceInfo:
-    """What an array declares; the notes of its source say how two sides are called. Raises InputError for one without
-    weights where they are to be kept."""
+    """The facts that an array declares; adds the ids of two sides to the notes of its source. Raises InputError if
+    weights are wanted and the array has none."""
     kind = edges.weight_kind(dtype)
     if kind is None:
         raise source.no_weights("the array has none beside the edges")
@@ -92,7 +92,7 @@ def facts_of(edges: ArrayEdges, dtype: np.dtype[Any], source: FileSource) -> Sou
 
 
 def between_sides(edges: ArrayEdges, batch_bytes: int) -> Iterator[EdgeBatch]:
-    """The edges of an array between two sides that are numbered apart."""
+    """The edges of a bipartite array, with separate ids for the two sides."""
     for batch in edges.batches(batch_bytes):
         yield replace(batch, dst=batch.dst + edges.shape[0]) if edges.kind == MATRIX else two_sides(batch)
 
@@ -135,7 +135,7 @@ class NpySource(FileSource):
         return facts_of(edges, dtype, self)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """See EdgeSource. Raises InputError with the byte for data that are cut short, and values that are no ids."""
+        """See EdgeSource. Raises InputError with the byte for data that are cut short, and for invalid ids."""
         with ExitStack() as stack:
             edges, _ = self._edges(stack)
             yield from between_sides(edges, batch_bytes) if self.wishes.bipartite else edges.batches(batch_bytes)
@@ -148,7 +148,7 @@ _ARRAY_REMEDY = "write it with scipy.sparse.save_npz, or edge_index of shape (2,
 
 
 def find_array(source: NpzSource, archive: zipfile.ZipFile) -> str:
-    """The name of the member that has the edges. Raises InputError where there is not one."""
+    """The name of the member with the edges. Raises InputError unless there is exactly one."""
     names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
     shapes = {}
     for name in names:
@@ -166,7 +166,7 @@ def find_array(source: NpzSource, archive: zipfile.ZipFile) -> str:
 
 
 def edges_of(source: NpzSource, archive: zipfile.ZipFile, stack: ExitStack) -> tuple[ArrayEdges, np.dtype[Any]]:
-    """The edges in the array that has them."""
+    """The edges in the member with edges, and its dtype."""
     name = find_array(source, archive)
     with source.member(archive, name) as member:
         shape, by_columns, dtype = source.whole_header(member, name)
@@ -193,7 +193,7 @@ def edges_of(source: NpzSource, archive: zipfile.ZipFile, stack: ExitStack) -> t
 
 
 def named_weights(source: NpzSource, archive: zipfile.ZipFile, columns: tuple[str, str]) -> str:
-    """The name of the member that has the weights of edges in two others. Raises InputError where it is not clear."""
+    """The name of the member with the weights, if two others have the ends. Raises InputError if it is not clear."""
     assert source.weights is not None
     names = [name.removesuffix(".npy") for name in archive.namelist()]
     others = [place for place, name in enumerate(names) if name not in columns]
@@ -212,8 +212,8 @@ def _skip(read: Callable[[int], bytes], size: int) -> None:
 
 
 def named_columns(source: NpzSource, archive: zipfile.ZipFile) -> tuple[str, str] | None:
-    """The names of two members that the user names, or that are called like the ends of edges, or row and col; None
-    where the edges are in one array. Raises InputError for members that there are not."""
+    """The names of the two members with the ends: the user's, or two with names of ends, or row and col; None if the
+    edges are in one array. Raises InputError for missing members."""
     names = [name.removesuffix(".npy") for name in archive.namelist()]
     wanted = source.wishes.columns
     if wanted is not None:
@@ -228,8 +228,8 @@ def named_columns(source: NpzSource, archive: zipfile.ZipFile) -> tuple[str, str
 
 def diagonals(source: NpzSource, offsets: Any, data: ArrayStream, width: int, sides: tuple[int, int],
               batch_bytes: int) -> Iterator[EdgeBatch]:
-    """The entries of SciPy's dia: row k of `data`, `width` values long, has column j of diagonal offsets[k] in place
-    j."""
+    """The entries of SciPy's dia: row k of `data`, of `width` values, has the entry in column j of diagonal offsets[k]
+    at place j."""
     step = pairs_per_batch(batch_bytes) // 2 or 1
     for offset in offsets.tolist():
         for begin in range(0, width, step):
@@ -244,7 +244,7 @@ def diagonals(source: NpzSource, offsets: Any, data: ArrayStream, width: int, si
 
 def blocks(source: NpzSource, streams: tuple[ArrayStream, ArrayStream, ArrayStream], block: tuple[int, int],
            n_columns: int, batch_bytes: int) -> Iterator[EdgeBatch]:
-    """The entries of SciPy's bsr: blocks of this shape where csr has values. streams : indptr, indices and data."""
+    """The entries of SciPy's bsr: like csr, with blocks of this shape as values. streams : indptr, indices and data."""
     offsets, indices, data = streams
     size = block[0] * block[1]
     for batch in csr_batches(offsets, indices, max(16, batch_bytes // size), n_columns):

@@ -1,7 +1,7 @@
 """Archives of NumPy arrays (.npz): sparse matrices of SciPy (scipy.sparse.save_npz), and arrays of edges.
 
-The members are read as streams, stored or deflated; zipfile checks their CRC at the end. Every
-stored entry of csr, csc and coo is an edge whatever its value. What else there may be: npz_arrays.py.
+The members are read as streams, stored or deflated; zipfile checks their CRC at the end. Each stored entry of csr, csc
+and coo is an edge for any value. Other contents: npy.py.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _FORMAT = "format.npy"
 _MOST_DIAGONALS = 1 << 20
 _SMALL = 16
 _MAX_ITEM_BYTES = 64
-# What zipfile, and NumPy's reader of headers, raise for archives and headers of any bytes.
+# Errors of zipfile and of NumPy's reader of headers for damaged archives and headers.
 _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, *DAMAGE)
 
 
 class NpzSource(FileSource):
-    """See the module. Ids are 0-based and n is the side of the matrix, which must be square."""
+    """See the module. Ids are 0-based, and n is the number of rows of the matrix, which must be square."""
 
     format = "npz"
     takes_columns = takes_ends = takes_sides = True
@@ -46,7 +46,7 @@ class NpzSource(FileSource):
             return zipfile.ZipFile(path)
 
     def member(self, archive: zipfile.ZipFile, name: str) -> IO[bytes]:
-        """A member, ready to be read. Raises InputError where there is none."""
+        """A member, opened for reading. Raises InputError if it is missing."""
         with self._damage(_DAMAGE, f"its member {name} cannot be read", _REMEDY):
             try:
                 return archive.open(name + ".npy")
@@ -55,7 +55,7 @@ class NpzSource(FileSource):
                                  remedy=_REMEDY) from error
 
     def whole_header(self, member: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-        """(shape, whether columns are stored one after another, dtype) of a member."""
+        """(shape, whether it is stored column by column, dtype) of a member."""
         with self._damage(_DAMAGE, f"its member {name} is no NumPy array", _REMEDY):
             return read_header(member)
 
@@ -72,7 +72,7 @@ class NpzSource(FileSource):
         return data
 
     def _small(self, archive: zipfile.ZipFile, name: str) -> Any:
-        """A member of few items as an array."""
+        """A small member as an array."""
         with self.member(archive, name) as member:
             shape, dtype = self.header(member, name)
             items = math.prod(shape)
@@ -84,14 +84,14 @@ class NpzSource(FileSource):
             return np.frombuffer(data, dtype)
 
     def _is_matrix(self, archive: zipfile.ZipFile) -> bool:
-        """Whether there is a matrix of SciPy, or its coordinates and shape without a format."""
+        """Whether the archive has a matrix of SciPy, or coordinates and a shape without a format."""
         members = archive.namelist()
         plain = self.wishes.columns is None and not (self.weights is not None and self.weights.column)
         return _FORMAT in members or (plain and {"row.npy", "col.npy", "shape.npy"} <= set(members))
 
     def _header_facts(self, archive: zipfile.ZipFile) -> tuple[str, int, int]:
         """(kind of the matrix, rows, columns)."""
-        # An old SciPy wrote text here, of four bytes a letter.
+        # An old SciPy wrote text with four bytes per letter.
         kind = "coo" if _FORMAT not in archive.namelist() else self._small(archive, "format").tobytes().replace(
             b"\0", b"").decode("ascii", "replace")
         if kind not in _ARRAYS:
@@ -107,14 +107,14 @@ class NpzSource(FileSource):
         return kind, shape[0], shape[1]
 
     def _n_vertices(self, rows: int, columns: int) -> int:
-        """Vertices of a matrix, whose rows and columns may be two sides."""
+        """The number of vertices of a matrix, whose rows and columns may be two sides."""
         if not self.wishes.bipartite:
             return rows
         self.notes = (matrix_note(rows, columns),)
         return rows + columns
 
     def _array(self, stack: ExitStack, archive: zipfile.ZipFile, name: str, kinds: str = "iu") -> ArrayStream:
-        """The one-dimensional array `name` of integers, or of numbers of these kinds, ready to be read."""
+        """The one-dimensional array `name` of integers, or of these dtype kinds, opened for reading."""
         member = stack.enter_context(self.member(archive, name))
         shape, dtype = self.header(member, name)
         if len(shape) != 1 or not 0 <= shape[0] < 2**60 or dtype.kind not in kinds:
@@ -125,8 +125,8 @@ class NpzSource(FileSource):
                                what, text=f"{name}[{index}]", remedy=remedy))
 
     def _weights(self, stack: ExitStack, archive: zipfile.ZipFile) -> ArrayStream | None:
-        """The values of the entries, ready to be read; None where weights are not to be kept. Raises InputError where
-        they are no weights."""
+        """The values of the entries, opened for reading; None if no weights are kept. Raises InputError if they cannot
+        be weights."""
         if self.weights is None:
             return None
         if "data.npy" not in archive.namelist():
@@ -139,7 +139,7 @@ class NpzSource(FileSource):
         return values
 
     def _n_values(self, archive: zipfile.ZipFile) -> int:
-        """Values of the entries that the archive holds, but for those that only say that there is an entry."""
+        """The number of values of entries in the archive, without values that only mark an entry."""
         if "data.npy" not in archive.namelist():
             return 0
         with self.member(archive, "data") as member:
@@ -176,7 +176,7 @@ class NpzSource(FileSource):
         return facts_of(edges, dtype, self)
 
     def _kind_of_member(self, archive: zipfile.ZipFile, name: str) -> str:
-        """Kind of the weights in a member. Raises InputError where they are none."""
+        """The kind of the weights in a member. Raises InputError if they cannot be weights."""
         with self.member(archive, name) as member:
             dtype = self.header(member, name)[1]
         kind = kind_of(dtype)
@@ -270,7 +270,7 @@ class NpzSource(FileSource):
         yield from blocks(self, (rows, columns, data), (shape[1], shape[2]), sides[1] // shape[2], batch_bytes)
 
     def _values(self, stack: ExitStack, archive: zipfile.ZipFile, length: int, dtype: np.dtype[Any]) -> ArrayStream:
-        """The values of the member data, of whatever shape, one after another."""
+        """The values of the member `data`, of any shape, in order."""
         member = stack.enter_context(self.member(archive, "data"))
         if self.whole_header(member, "data")[1] or dtype.kind not in "biufc":
             raise self.error("its member data is not as SciPy writes it", remedy=_REMEDY)
@@ -279,5 +279,5 @@ class NpzSource(FileSource):
                                what, text=f"data[{index}]", remedy=remedy))
 
     def position_bytes(self) -> int:
-        """Uncompressed bytes read so far, at most the size of the archive."""
+        """The uncompressed bytes read so far, at most the size of the archive."""
         return min(self._consumed, self.input.size_bytes or 0)

@@ -1,6 +1,6 @@
-"""Graphs in JSON, in the shapes in which programs write them.
+"""Graphs in JSON, in the shapes of common programs; and in DOT (Graphviz), parsed by pydot.
 
-Graphs in DOT (Graphviz), parsed by pydot: all edges, those of subgraphs and between subgraphs too.
+All edges of a DOT file are read, also those inside and between subgraphs.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ _SHAPES = ("write nodes with an id, and links or edges with source and target, a
 
 
 class JsonError(Exception):
-    """What is wrong with a text; args[1] is the remedy."""
+    """Raised for an invalid JSON graph; args[1] is the remedy."""
 
 
 def graph_of_json(text: str, attribute: str | None) -> WholeGraph:
-    """The graph of a JSON document, or of a document a line.
+    """The graph in a JSON document, or in one document per line.
 
     Parameters
     ----------
     text : str
         The document.
     attribute : str or None
-        The attribute of edges that has the weights; None without.
+        The edge attribute with the weights; None without.
 
     Raises
     ------
     JsonError
         For documents of another shape.
     ValueError
-        For what is no JSON.
+        For a text that is no JSON.
     """
     value = _parsed(text)
     if isinstance(value, list):
@@ -55,7 +55,7 @@ def graph_of_json(text: str, attribute: str | None) -> WholeGraph:
 
 
 def _refuse_rows(value: list[Any]) -> None:
-    """Raise JsonError for lists that may be the rows of a matrix, or the neighbours of vertices 0, 1 and so on."""
+    """Raise JsonError for lists that may be rows of a matrix, or neighbours of vertices 0, 1 and so on."""
     n = len(value)
     if n < 3 or not all(isinstance(row, list) and all(map(_is_whole, row)) for row in value):
         return
@@ -69,7 +69,7 @@ def _refuse_rows(value: list[Any]) -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose names differ. Raises JsonError for one that says something twice."""
+    """An object from name-value pairs. Raises JsonError for a name that occurs twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise JsonError("an object has a name twice", "write each once")
@@ -87,7 +87,7 @@ def _parsed(text: str) -> Any:
 
 
 def _graph_in(value: dict[str, Any]) -> dict[str, Any]:
-    """The object that has the edges: the document, or what Cytoscape and the JSON Graph Format put it in."""
+    """The object with the edges: the document, or the inner object of Cytoscape and the JSON Graph Format."""
     for name in ("elements", "graph"):
         inner = value.get(name)
         if isinstance(inner, dict) and ("edges" in inner or "links" in inner):
@@ -114,7 +114,7 @@ def _of_object(value: dict[str, Any], attribute: str | None) -> WholeGraph:
         names = list(range(len(names)))
     elif None in names:
         raise JsonError("some nodes have an id and others have none", "give every node an id")
-    elif value.get(_CYTOSCAPE) and all(isinstance(name, str) for name in names):  # whose ids are texts
+    elif value.get(_CYTOSCAPE) and all(isinstance(name, str) for name in names):  # the ids of Cytoscape are texts
         edges = [(str(src), str(dst), data) for src, dst, data in edges]
         ends = list(map(str, ends))
     known, all_ids = set(names), {*names, *ends}
@@ -127,7 +127,7 @@ def _of_object(value: dict[str, Any], attribute: str | None) -> WholeGraph:
 
 
 def _of_adjacency(value: dict[str, Any], attribute: str | None) -> WholeGraph:
-    """What networkx.adjacency_data writes."""
+    """The graph in a document from networkx.adjacency_data."""
     names = [_node(entry) for entry in value.get("nodes", [])]
     rows = value["adjacency"]
     if not isinstance(rows, list) or len(rows) != len(names) or None in names:
@@ -142,12 +142,12 @@ def _is_whole(value: Any) -> bool:
 
 
 def _inner(entry: Any) -> Any:
-    """What Cytoscape puts into `data`."""
+    """The inner `data` of Cytoscape, or the entry itself."""
     return entry["data"] if isinstance(entry, dict) and isinstance(entry.get("data"), dict) else entry
 
 
 def _node(entry: Any) -> Any:
-    """The name of a node; None where it has none."""
+    """The name of a node; None without a name."""
     entry = _inner(entry)
     if isinstance(entry, dict):
         return _end(next((entry[name] for name in _NAMES if name in entry), None))
@@ -155,7 +155,7 @@ def _node(entry: Any) -> Any:
 
 
 def _end(value: Any) -> Any:
-    """The name of a vertex. Raises JsonError for what can be none."""
+    """The name of a vertex. Raises JsonError for an invalid one."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if value is not None and (not isinstance(value, int | str) or isinstance(value, bool)):
@@ -164,7 +164,7 @@ def _end(value: Any) -> Any:
 
 
 def _edge(entry: Any, attribute: str | None) -> tuple[Any, Any, Any]:
-    """Ends and weight of an edge, or its ends and attributes."""
+    """(source, target, weight) of an edge; without weights (source, target, attributes)."""
     entry = _inner(entry)
     if isinstance(entry, dict):
         names = list(entry)
@@ -184,7 +184,7 @@ def _both(src: Any, dst: Any, data: Any) -> tuple[Any, Any, Any]:
 
 
 def _data(entry: Any, attribute: str | None) -> Any:
-    """The weight of an edge, or all that it has beside its ends."""
+    """The weight of an edge, or without weights all its attributes."""
     entry = _inner(entry)
     if attribute is not None:
         return entry.get(attribute) if isinstance(entry, dict) else None
@@ -192,7 +192,7 @@ def _data(entry: Any, attribute: str | None) -> Any:
 
 
 _DEFAULTS = ("node", "edge", "graph")
-# Attributes that have the name of something else in pydot, outside of quotes and comments.
+# Attributes whose names have another meaning in pydot, outside of quotes and comments.
 _TAKEN = ("name", "src", "dst", "obj_dict", "self", "graph_name", "graph_type", "strict", "simplify",
           "suppress_disconnected")
 _PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|(?<![\w.])(?:' + "|".join(_TAKEN) + r")(?=\s*=)",
@@ -203,15 +203,15 @@ _NAMED_END = re.compile(r"\bsubgraph\s+\w+\s*-[->]|-[->]\s*subgraph\s+\w+\s*[^\s
 
 
 class DotError(Exception):
-    """What is wrong with a text."""
+    """Raised for an invalid DOT text."""
 
 
 def graph_of_dot(text: str, attribute: str | None) -> WholeGraph:
-    """The graph of a text in DOT. attribute : that has the weights, None without. Raises DotError, and ImportError
-    without pydot."""
+    """The graph of a DOT text. attribute : the edge attribute with the weights, None without. Raises DotError, and
+    ImportError without pydot."""
     import pydot
 
-    said = io.StringIO()  # pydot prints what is wrong
+    said = io.StringIO()  # pydot prints its errors
     with contextlib.redirect_stdout(said):
         try:
             graphs = pydot.graph_from_dot_data(_renamed(text))
@@ -234,12 +234,12 @@ def graph_of_dot(text: str, attribute: str | None) -> WholeGraph:
 
 
 def _renamed(text: str) -> str:
-    """The text with an underscore behind the attributes in _TAKEN."""
+    """The text with an underscore appended to the attributes in _TAKEN."""
     return _PIECES.sub(lambda piece: piece[0] + ("_" if piece[0] in _TAKEN else ""), text)
 
 
 def _edges(graph: Any) -> Iterator[tuple[Any, Any, Mapping[str, Any]]]:
-    """Ends and attributes of all edges, also of subgraphs, wherever these stand."""
+    """Ends and attributes of all edges, also of nested subgraphs."""
     for edge in graph.get_edge_list():
         yield edge.get_source(), edge.get_destination(), edge.get_attributes()
         for end in (edge.get_source(), edge.get_destination()):
@@ -250,7 +250,7 @@ def _edges(graph: Any) -> Iterator[tuple[Any, Any, Mapping[str, Any]]]:
 
 
 def _edges_inside(graph: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Mapping[str, Any]]]:
-    """The edges of a subgraph that is the end of an edge, which pydot has as a mapping."""
+    """The edges inside a subgraph that is the end of an edge (a mapping in pydot)."""
     for (source, target), several in graph.get("edges", {}).items():
         for edge in several:
             yield source, target, edge.get("attributes", {})
@@ -260,7 +260,7 @@ def _edges_inside(graph: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Mapping[
 
 
 def _nodes(graph: Any) -> Iterator[str]:
-    """The names of all nodes that are declared."""
+    """The names of all declared nodes."""
     for node in graph.get_node_list():
         if node.get_name() not in _DEFAULTS:
             yield _name(node.get_name())
@@ -269,7 +269,7 @@ def _nodes(graph: Any) -> Iterator[str]:
 
 
 def _ends(end: Any) -> list[str]:
-    """The vertices that an end of an edge stands for: one, or all of a subgraph."""
+    """The vertices at an end of an edge: one, or all of a subgraph."""
     if not isinstance(end, Mapping):
         return [_name(str(end))]
     names = [_name(name) for name in end.get("nodes", {}) if name not in _DEFAULTS]
@@ -289,7 +289,7 @@ def _name(text: str) -> str:
 
 
 def _number(text: Any) -> int | float | Decimal | None:
-    """The weight that a text is; None for no weight. Raises DotError for anything but a number."""
+    """The weight in a text; None without a weight. Raises DotError unless it is a number."""
     if text is None:
         return None
     plain = str(text).strip('"')
