@@ -1,8 +1,8 @@
-"""Archives (tar, also compressed, and zip) with a graph inside, which is read as a stream, without unpacking.
+"""Archives (tar, also compressed, and zip) with a graph, which is read as a stream, without unpacking.
 
-A member is chosen by its name, ARCHIVE#MEMBER, or because it is the only one that can be the graph: KONECT's archives
-have out.NAME beside a README, those of SuiteSparse NAME/NAME.mtx beside right-hand sides and coordinates, those of
-Network Repository one list of edges beside a page.
+The member is chosen by its name, ARCHIVE#MEMBER, or because only it can be the graph: KONECT's archives have out.NAME
+beside a README, those of SuiteSparse NAME/NAME.mtx beside right-hand sides and coordinates, those of Network Repository
+one list of edges beside a page.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, ValueError,
 
 @dataclass(frozen=True)
 class Member:
-    """One file in an archive. archive, name, size : its archive, its name there, its bytes when it is unpacked.
-    kind : ZIP or TAR. compression : of a whole tar archive."""
+    """One file in an archive. archive : path of the archive. name : its name in it. size : its unpacked bytes. kind :
+    ZIP or TAR. compression : compression of the tar archive."""
 
     archive: Path
     name: str
@@ -49,7 +49,7 @@ class Member:
     compression: str | None = None
 
     def open(self) -> RawStream:
-        """A stream of its bytes. Raises InputError."""
+        """A stream of the member's bytes. Raises InputError."""
         label = f"{self.archive}{MEMBER}{self.name}"
         with _Said(label):
             if self.kind == ZIP:
@@ -57,7 +57,7 @@ class Member:
                 file: Any = archive.open(self.name)
                 return RawStream(cast(BinaryIO, _Forward(file, label, [file, archive])), label)
             stream = _tar_stream(self.archive, self.compression)
-            import tarfile  # which others do not need
+            import tarfile  # only for tar archives
 
             tar = tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r|")
             for info in tar:
@@ -67,14 +67,14 @@ class Member:
 
 
 class _Forward(RawIOBase):
-    """A member as a file that is read once, front to back; damage becomes an OSError."""
+    """A member as a file that is read once, in order; damage becomes an OSError."""
 
     def __init__(self, file: Any, label: str, owned: Sequence[Any]) -> None:
         super().__init__()
         self._file, self._label, self._owned = file, label, owned
 
     def read(self, size: int = -1) -> bytes:
-        """As of any file."""
+        """See RawIOBase."""
         with _Said(self._label):
             return bytes(self._file.read(size))
 
@@ -88,7 +88,7 @@ class _Forward(RawIOBase):
 
 
 class _Said:
-    """A context where damage of an archive becomes an InputError about `label`."""
+    """A context that turns damage of an archive into an InputError about `label`."""
 
     def __init__(self, label: str) -> None:
         self._label = label
@@ -97,7 +97,7 @@ class _Said:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, _trace: Any) -> None:
-        # A place outside the file is no fault of the disk.
+        # A position outside the file means a damaged archive, not a disk error.
         outside = isinstance(error, OSError) and error.errno == errno.EINVAL
         damaged = isinstance(error, _DAMAGE) or type(error).__module__ == "tarfile"
         if (damaged or outside) and not isinstance(error, InputError):
@@ -107,7 +107,7 @@ class _Said:
 
 
 def split_member(name: str) -> tuple[str, str] | None:
-    """(archive, member) of a name ARCHIVE#MEMBER whose archive is a file; None for any other name."""
+    """(archive, member) of a name ARCHIVE#MEMBER whose archive is a file; None for other names."""
     if MEMBER not in name or Path(name).exists():
         return None
     places = [place for place, letter in enumerate(name) if letter == MEMBER]
@@ -115,17 +115,17 @@ def split_member(name: str) -> tuple[str, str] | None:
 
 
 def find_member(path: Path, kind: str, compression: str | None, wanted: str | None) -> Member | None:
-    """The member that is the graph; None for a zip archive of NumPy arrays, which is a file of its own kind.
+    """The member with the graph; None for a zip archive of NumPy arrays, which is a format itself.
 
     Parameters
     ----------
-    path, kind, compression : the archive, ZIP or TAR, and what it is compressed by.
-    wanted : the name of the member; None to choose.
+    path, kind, compression : the archive, ZIP or TAR, and its compression.
+    wanted : the name of the member; None to choose it.
 
     Raises
     ------
     InputError
-        For a damaged archive, one without the member, and one where several could be meant, which it names.
+        For a damaged archive, for a missing member, and for several possible members, which the message lists.
     """
     with _Said(str(path)):
         members = _zip_members(path) if kind == ZIP else _tar_members(path, compression)
@@ -164,7 +164,7 @@ def _tar_members(path: Path, compression: str | None) -> list[Member]:
                     raise _too_many(path)
                 if info.isfile():
                     members.append(Member(path, info.name, info.size, TAR, compression))
-        stream.skip()  # to the end of the compressed data, so that damage there is noticed
+        stream.skip()  # to the end of the compressed data, to detect damage there
         return members
 
 
@@ -210,13 +210,13 @@ def _may_be_graph(member: Member) -> bool:
 
 
 def _plain(member: Member) -> str:
-    """Its name without folders and without the suffix of a compression."""
+    """The name without folders and without a compression suffix."""
     base = _base(member)
     return base.rpartition(".")[0] if compression_suffix(base) else base
 
 
 def _is_graph(member: Member) -> bool:
-    """Whether its suffix is one that graphs have."""
+    """Whether its suffix is that of a graph format."""
     name = _plain(member).lower()
     return format_of_file(name) is not None or name.endswith(_EDGE_SUFFIXES)
 

@@ -1,8 +1,8 @@
-"""Several arrays of NumPy (.npy) that together are one graph: offsets and neighbours of rows (CSR), or sources and
-targets; a third one has weights.
+"""A graph in several NumPy arrays (.npy): offsets and neighbours of rows (CSR), or sources and targets; optionally with
+weights as a third array.
 
-Which they are, their names say (indptr and indices, row_ptr and col_idx, src and dst, ...), else `--format csr` or
-`--format npy`, else their values where these leave no choice. They are read as streams, side by side, and never whole.
+Their names decide which arrays they are (indptr and indices, row_ptr and col_idx, src and dst, ...), else `--format
+csr` or `--format npy`, else their values if only one reading is possible. They are read in parallel as streams.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _BOTH = "for offsets and neighbours say --format csr, for sources and targets --
 
 @dataclass(frozen=True)
 class ArrayFile:
-    """One array in a file of its own."""
+    """One array in one file."""
 
     input: Input
     header: ArrayHeader
 
     @property
     def length(self) -> int:
-        """Its values."""
+        """The number of its values."""
         return self.header.shape[0]
 
     @property
@@ -56,7 +56,7 @@ class ArrayFile:
         return InputError(what, path=self.input.name, **where)
 
     def stream(self, stack: ExitStack, begin: int = 0) -> ArrayStream:
-        """Its values from this one on."""
+        """A stream of its values from number `begin` on."""
         dtype, start = self.header.dtype, self.header.start
         stream = stack.enter_context(closing(self.input.open_second()))
         stream.skip(start + begin * dtype.itemsize)
@@ -64,15 +64,15 @@ class ArrayFile:
             what, byte=start + (begin + index) * dtype.itemsize, remedy=remedy))
 
     def value(self, place: int) -> int | float:
-        """One value."""
+        """The value at `place`."""
         with ExitStack() as stack:
             found: int | float = self.stream(stack, place).items(1)[0].item()
             return found
 
 
 def arrays_of(names: Sequence[str], wishes: Wishes) -> FileSource | None:
-    """The source of edges in arrays of one dimension, None where these names are not two or three of them. Raises
-    InputError where it is not clear what they are."""
+    """The source of edges in one-dimensional arrays, None unless the names are two or three such files. Raises
+    InputError if the meaning of the arrays is not clear."""
     if not 2 <= len(names) <= _MOST or not all(PurePath(name).suffix.lower() == _SUFFIX for name in names) or (
             wishes.format not in (None, _CSR, _NPY)):
         return None
@@ -92,8 +92,9 @@ def arrays_of(names: Sequence[str], wishes: Wishes) -> FileSource | None:
 
 
 def _in_order(files: list[ArrayFile], wishes: Wishes) -> tuple[list[ArrayFile], bool]:
-    """The arrays in order (offsets before neighbours, sources before targets, weights last), and whether they are CSR.
-    Raises InputError where two readings fit, or none."""
+    """(arrays in order: offsets before neighbours, sources before targets, weights last; whether they are CSR).
+
+    Raises InputError if two readings fit, or none."""
     stems = [file.stem for file in files]
     if wishes.format == _CSR:
         return files, True
@@ -128,7 +129,7 @@ def _fits_as_offsets(offsets: ArrayFile, neighbours: ArrayFile) -> bool:
 
 
 class ArrayFilesSource(FileSource):
-    """What both readings have in common. arrays : in the order of _in_order."""
+    """The base of both readings. arrays : in the order of _in_order."""
 
     arrays: list[ArrayFile]
     second: ClassVar[str]
@@ -140,13 +141,13 @@ class ArrayFilesSource(FileSource):
 
     @property
     def _files(self) -> list[ArrayFile]:
-        """The arrays. Raises InputError where they are not two, or of types that they cannot be."""
+        """The arrays. Raises InputError for a wrong number of arrays, or wrong types."""
         if not hasattr(self, "arrays"):
             raise self.error(f"{self.second} are in a second array", remedy="name both files, one behind the other")
         return self.arrays
 
     def _check(self, n_entries: int) -> SourceInfo:
-        """Facts without a number of vertices. Raises InputError for types and lengths that do not fit."""
+        """The facts without a number of vertices. Raises InputError for types and lengths that do not match."""
         for file in self._files[: 2]:
             if file.header.dtype.kind not in self._kinds:
                 raise file.error(f"an array of {file.header.dtype} has no {self.second}", remedy=_AGAIN)
@@ -197,8 +198,8 @@ class CsrArraysSource(ArrayFilesSource):
         return replace(info, n_vertices=self._files[0].length - 1)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """See EdgeSource. Raises InputError with file and byte for offsets that fall or do not end with the number of
-        neighbours, and for neighbours that are no vertices."""
+        """See EdgeSource. Raises InputError with file and byte for offsets that decrease or do not end with the number
+        of neighbours, and for neighbours that are no vertices."""
         self.info()
         with ExitStack() as stack:
             offsets, neighbours = (file.stream(stack) for file in self._files[:2])
@@ -207,7 +208,7 @@ class CsrArraysSource(ArrayFilesSource):
 
 
 class EndArraysSource(ArrayFilesSource):
-    """Sources and targets of edges, whose ids are any."""
+    """Sources and targets of edges, with any ids."""
 
     format = _NPY
     second = "sources and targets"
@@ -221,7 +222,7 @@ class EndArraysSource(ArrayFilesSource):
         return self._check(sources.length)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """See EdgeSource. Raises InputError with file and byte for what is no id."""
+        """See EdgeSource. Raises InputError with file and byte for an invalid id."""
         n = self.info().n_entries or 0
         step = pairs_per_batch(batch_bytes)
         with ExitStack() as stack:

@@ -1,6 +1,6 @@
-"""Edges one at a time, between names or between numbered vertices, as batches.
+"""Batches from single edges, between names or between numbered vertices.
 
-Also lines of text in the hands of Python, for formats whose lines change their meaning from section to section.
+Also lines of text as Python strings, for formats whose lines have different meanings in different sections.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ Where = Callable[[], dict[str, int]]
 
 
 class _Edges(ABC):
-    """Takes edges, and hands them on in batches.
+    """Collects edges and yields them in batches.
 
     Parameters
     ----------
     source : FileSource
-        What is read; its directions and kinds of weights are kept here.
+        The source that is read; its attributes for directions and kinds of weights are updated.
     batch_bytes : int
-        As of EdgeSource.batches.
+        See EdgeSource.batches.
     where : callable
-        Says where the input stands, for errors.
+        Returns the position in the input, for errors.
     """
 
     pair_bytes: ClassVar[int]
@@ -52,12 +52,12 @@ class _Edges(ABC):
 
     @property
     def full(self) -> bool:
-        """Whether it is time to take the batches."""
+        """Whether there are enough edges for a batch."""
         return len(self._src) >= self._capacity
 
     def edge(self, src: Any, dst: Any, weight: str | None = None, *, directed: bool) -> None:
-        """Take an edge. weight : its text, where weights are kept. directed : whether it goes one way only. Raises
-        InputError for an end that is none."""
+        """Add an edge. weight : its text, if weights are kept. directed : whether it has a direction. Raises InputError
+        for an invalid end."""
         self._check_ends(src, dst)
         self._source.has_arcs = self._source.has_arcs or directed
         self._put(src, dst, weight)
@@ -66,11 +66,11 @@ class _Edges(ABC):
 
     @abstractmethod
     def _check_ends(self, src: Any, dst: Any) -> None:
-        """Raises InputError for one that is none."""
+        """Raise InputError for an invalid end."""
 
     @abstractmethod
     def _ids(self, ends: list[Any]) -> Any:
-        """Ends of edges as a batch has them."""
+        """The array of ends for a batch."""
 
     def _put(self, src: Any, dst: Any, weight: str | None) -> None:
         self._src.append(src)
@@ -81,18 +81,18 @@ class _Edges(ABC):
             self._weights.append(weight)
 
     def ready(self) -> Iterator[EdgeBatch]:
-        """The same, once there is much of it."""
+        """The batches of `take` if `full`, else none."""
         if self.full:
             yield from self.take()
 
     def take(self) -> Iterator[EdgeBatch]:
-        """What was taken since the last time."""
+        """The batches of the edges since the last call."""
         if self._src:
             yield EdgeBatch(self._ids(self._src), self._ids(self._dst), self._floats(self._weights))
             self._src, self._dst, self._weights = [], [], []
 
     def _floats(self, texts: list[str]) -> Any:
-        """Weights as Digits.taken; their kind goes to the source."""
+        """The weights as from Digits.taken; records their kind in the source."""
         choice, values = self._source.weights, np.empty(len(texts))
         if choice is None:
             return None
@@ -114,7 +114,7 @@ class _Edges(ABC):
 
 
 class Collector(_Edges):
-    """Edges between names, and vertices, which are counted as declared by the source."""
+    """Edges between names, and vertices, which count as declared in the source."""
 
     pair_bytes = 160
 
@@ -129,13 +129,13 @@ class Collector(_Edges):
         return len(self._src) + len(self._vertices) >= self._capacity
 
     def vertex(self, name: str | None) -> None:
-        """Take a vertex, which may have no edge."""
+        """Add a vertex, which may have no edge."""
         if not name:
             raise self._error("a vertex without a name", "name every vertex")
         self._vertices.append(name)
 
     def take(self) -> Iterator[EdgeBatch]:
-        """See _Edges; vertices come first."""
+        """See _Edges; vertices are first."""
         if self._vertices:
             ids, count = self._ids(self._vertices), len(self._vertices)
             self._source.declared += count
@@ -179,10 +179,10 @@ class NumberedEdges(_Edges):
 
 
 class TextLines:
-    """The lines of the input of `source`, stripped, one after another; empty ones and comments are passed over.
+    """The stripped lines of the input of `source`, without empty ones and comments.
 
-    comments : what a line that is one begins with. number : of the line that was handed out last. Raises InputError
-    where a line is no UTF-8.
+    comments : marks at the beginning of comment lines. number : number of the last returned line. Raises InputError for
+    a line that is no UTF-8.
     """
 
     def __init__(self, source: FileSource, batch_bytes: int, comments: tuple[str, ...]) -> None:
@@ -207,9 +207,9 @@ class TextLines:
                         yield line
 
     def first(self, count: int) -> list[str]:
-        """The next lines, at most so many."""
+        """The next lines, at most `count`."""
         return list(islice(self._lines, count))
 
     def error(self, what: str, text: str | None = None, remedy: str = "fix the line") -> InputError:
-        """An InputError about the line that was handed out last."""
+        """An InputError about the last returned line."""
         return self._source.error(what, line=self.number, text=text, remedy=remedy)

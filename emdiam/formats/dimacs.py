@@ -1,8 +1,8 @@
 """DIMACS graphs: shortest-path .gr ("p sp n m", "a u v w"), clique and colouring .col ("p edge n m",
 "e u v") and the PACE flavours of .gr ("p tw n m" and "p ds n m", then bare pairs). Ids are 1-based, n is declared.
 
-Weights are dropped and counted, or kept; lines "c ..." are comments and "n ..." describe vertices. The number of edge
-lines is checked; colouring files are known to declare twice or half of what they list, and both are accepted.
+Weights are dropped and counted, or kept; lines "c ..." are comments, and lines "n ..." describe vertices. The number of
+edge lines is checked; some colouring files declare twice or half of their number, and both are accepted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .weights import WHOLE
 # Name of the problem -> letter of its edge lines.
 _PROBLEMS = MappingProxyType({"sp": "a", "max": "a", "edge": "e", "edges": "e", "col": "e", "tw": "", "ds": ""})
 
-# Name of the problem -> what stands behind the two ids.
+# Name of the problem -> meaning of the number after the two ids.
 _MORE = MappingProxyType({"sp": "weights", "max": "capacities"})
 
 
@@ -46,7 +46,7 @@ class DimacsSource(FileSource):
                            weights="" if self.weights is None else WHOLE)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """See EdgeSource. Raises InputError at a bad line and when the counts do not match."""
+        """See EdgeSource. Raises InputError at a bad line, and if the counts do not match."""
         header, letter, n, m = self._read_header()
         lines = LineReader(self.name, header.number + 1, letter=letter, least=1, largest=n, weights=self.weights)
         with self.input.text(header.offset) as stream:

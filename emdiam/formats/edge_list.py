@@ -1,10 +1,10 @@
-"""Text edge lists: one edge per line, two ids first; SNAP, KONECT, GAP .el/.wel and their kin.
+"""Text edge lists: one edge per line, two ids first; SNAP, KONECT, GAP .el/.wel and similar files.
 
-What separates fields, whether the first line is an edge, and what ids are, a look at the first lines has found
-(look.py). Lines that start with # or % are comments wherever they stand; further columns (weights, times) are dropped
-and counted, but for the weights that are to be kept: the third, or that of the name or number given. Line ends are LF,
-CR LF or CR. A header comment says whether the graph is directed (SNAP "# Undirected graph", KONECT "% sym"); counts in
-comments ("# Nodes: 5 Edges: 7") are hearsay: they add no vertices and are not taken as the number of entries.
+look.py finds the separator, the header and the kind of ids from the first lines. Lines that start with # or % are
+comments anywhere. Further columns (weights, times) are dropped and counted, except the weights to keep: the third
+column, or the column with the given name or number. Line ends are LF, CR LF or CR. A header comment says whether the
+graph is directed (SNAP "# Undirected graph", KONECT "% sym"). Counts in comments ("# Nodes: 5 Edges: 7") are not
+trusted: they add no vertices and do not set the number of entries.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class EdgeListSource(TextSource):
 
     @property
     def _field(self) -> int:
-        """Number of the column of weights; 0 for none that there can be."""
+        """The number of the column of weights; 0 without one."""
         column, names = "" if self.weights is None else self.weights.column, self.look().names
         if names and self.weights is not None:
             place = weight_column(names, range(2, len(names)), column)
@@ -91,7 +91,8 @@ class EdgeListSource(TextSource):
 
 
 def _rewriting(reading: Reading) -> Callable[[bytes], bytes] | None:
-    """What makes plain lines of those with other comments, arrows, dashes or brackets; None for plain ones."""
+    """A function that converts lines with other comments, arrows, dashes or brackets to plain ones; None if not needed.
+    """
     steps: list[Callable[[bytes], bytes]] = []
     if reading.comments:
         pattern, hashes = (_SLASHES, rb"\1##") if reading.comments == "//" else (_LETTER_C, b"#")

@@ -1,9 +1,9 @@
-"""Folders whose files together are one list of edges: part-00000, part-00001, ... of Spark, Hive, Dask and others, in
+"""Folders with one list of edges in several files: part-00000, part-00001, ... of Spark, Hive, Dask and others, in
 folders KEY=VALUE if they are partitioned.
 
-Files are read in the order of their paths. Names that begin with _ or a dot are those of the programs that wrote them
-(_SUCCESS, .crc); a file of another kind than the others is refused by its name. Parts without a record
-are passed over.
+Files are read in the order of their paths. Files with names that begin with _ or a dot (_SUCCESS, .crc) belong to the
+programs that wrote the folder, and are ignored. A file of another kind than the others is refused with its name. Parts
+without a record are skipped.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 _STORE = "zarr.json"
 _PART = "part-"
 _LISTS = (".txt", ".tsv", ".tab", ".el", ".wel", ".edges", ".edgelist", ".links")
-# Of a folder that may have edges.
+# Number of files that are checked to find whether a folder may have edges.
 _LOOKED_AT = 64
 _HANDED = "whose log says which of its files count"
-# Folders by which tables are known that are more than their files, and what they are.
+# Folders that mark tables with a log of valid files, and their kind.
 _TABLES = {"_delta_log": "a table of Delta Lake", ".hoodie": "a table of Hudi"}
 
 
 def is_folder_of_edges(path: Path) -> bool:
-    """Whether it is a folder, no store or a part of one, and one of its first files may have edges."""
+    """Whether the path is a folder, not a store or a part of one, and one of its first files may have edges."""
     if not path.is_dir() or (path / _STORE).is_file():
         return False
     first = list(islice(_files(path), _LOOKED_AT))
@@ -42,10 +42,10 @@ def is_folder_of_edges(path: Path) -> bool:
 
 
 def files_of_folder(folder: Path) -> list[str]:
-    """The files in a folder and in those within, by their paths; empty ones are left out.
+    """The files in a folder and its subfolders, in the order of their paths, without empty ones.
 
-    Raises InputError for what is no folder of edges: a store, a table that is more than its files, files of several
-    kinds, none at all.
+    Raises InputError if it is no folder of edges: a store, a table with a log of valid files, files of several kinds,
+    no files.
     """
     if (folder / _STORE).is_file():
         raise InputError("this is a store", path=folder, remedy="give it alone, as emdiam reorder takes it")
@@ -73,13 +73,14 @@ def files_of_folder(folder: Path) -> list[str]:
 
 
 def _by_glob(folder: Path, file: Path | None = None) -> str:
-    """The remedy for a folder with other files. file : one that may have edges."""
+    """The remedy for a folder with other files: a glob. file : a file that may have edges."""
     example = "" if file is None else f", as in {quote(str(folder / ('*' + format_suffix(file.name))))}"
     return f"name the files that have the edges by a glob{example}"
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Files below, by their paths, but those of programs. Raises InputError for a folder that cannot be read."""
+    """The files below a folder in the order of their paths, without those of programs. Raises InputError for an
+    unreadable folder."""
 
     def refuse(error: OSError) -> None:
         raise InputError(f"cannot be read ({error.strerror or error})", path=error.filename) from error
@@ -98,8 +99,8 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _may_have_edges(file: Path) -> bool:
-    """Whether a name is that of a file of edges: by its suffix, or a part without one (of Hive and Athena they begin
-    with a digit)."""
+    """Whether a file may have edges by its name: a known suffix, or a part without a suffix (in Hive and Athena these
+    begin with a digit)."""
     suffix = format_suffix(file.name)
     return file.name != _STORE and (suffix in _LISTS or format_of_file(file.name) is not None or (
         file.name.startswith(_PART) and (suffix == "" or suffix[1:].isdigit())) or (
@@ -107,7 +108,7 @@ def _may_have_edges(file: Path) -> bool:
 
 
 def partition_keys(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
-    """Names of the keys in KEY=VALUE between the folder and its files."""
+    """The names of the keys in folders KEY=VALUE between the folder and its files."""
     keys: dict[str, None] = {}
     for file in files:
         for part in Path(file).relative_to(folder).parts[:-1]:
@@ -118,7 +119,7 @@ def partition_keys(folder: Path, files: Sequence[str]) -> tuple[str, ...]:
 
 
 class FolderParts:
-    """The files of one folder, as they are opened. folder : their own. keys : of its partitions."""
+    """The files of one folder, and their readers. folder : its path. keys : keys of its partitions."""
 
     def __init__(self, folder: Path) -> None:
         self.files = files_of_folder(folder)
@@ -127,15 +128,15 @@ class FolderParts:
         self._first: FileSource | None = None
 
     def check_wanted(self, columns: Sequence[str]) -> None:
-        """Raise InputError for a column that is a key of partitions, which files do not have."""
+        """Raise InputError for a column that is a key of partitions, because the files do not have it."""
         wanted = next((name for name in columns if name in self.keys), None)
         if wanted is not None:
             raise InputError(f"{wanted} is a key of the folder's partitions, and no column of its files",
                              path=self.folder, remedy="hand an Arrow stream of the table to emdiam.convert")
 
     def readers(self, opened: Callable[[str], FileSource]) -> Iterator[FileSource]:
-        """A reader of every part that has records. Raises InputError where the format or the columns of one are not
-        those of the first, and where no part has any."""
+        """The readers of all parts with records. Raises InputError if the format or the columns of a part differ from
+        the first, or if no part has a record."""
         for file in self.files:
             try:
                 source = opened(file)

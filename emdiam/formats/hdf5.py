@@ -1,7 +1,7 @@
 """Graphs in HDF5, read by h5py in pieces: the neighbours of cells in AnnData (.h5ad, obsp/connectivities), and sparse
 matrices of MATLAB 7.3.
 
-Both are csr or csc: two arrays, and values beside the second.
+Both are csr or csc: two arrays, and values parallel to the second.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _REMEDY = "write the graph as an edge list, or with scipy.sparse.save_npz"
 _ARRAYS = ("indptr", "indices", "data")
 _MATLAB = ("jc", "ir", "data")
 
-# What h5py raises for files of any bytes.
+# Errors of h5py for damaged files.
 _FAULTS = (OSError, RuntimeError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 _DAMAGED = "the file is damaged", "fetch the file again"
 
@@ -43,7 +43,7 @@ class Hdf5Source(FileSource):
             return h5py.File(path, "r")
 
     def _find(self, file: Any) -> tuple[Any, tuple[str, str, str], int]:
-        """(group of the matrix, names of its arrays, n). Raises InputError where there is none."""
+        """(group of the matrix, names of its arrays, n). Raises InputError if there is no matrix."""
         groups = {name: group for name, group in self._pairs_of_cells(file) if self._is_csr(group)}
         if _USUAL in groups or len(groups) == 1:
             group = groups.get(_USUAL) or next(iter(groups.values()))
@@ -101,7 +101,7 @@ class Hdf5Source(FileSource):
             yield from csr_batches(offsets, neighbours, batch_bytes, n, weigh)
 
     def _array(self, group: Any, name: str, kinds: str = "iu") -> ArrayStream:
-        """A row of numbers, read in pieces."""
+        """A one-dimensional array of numbers, read in pieces."""
         dataset = group[name]
         if len(dataset.shape) != 1 or dataset.dtype.kind not in kinds:
             raise self.error(f"{name} is {dataset.dtype}{list(dataset.shape)}, not a row of numbers", remedy=_REMEDY)
@@ -122,5 +122,5 @@ class Hdf5Source(FileSource):
         return read
 
     def position_bytes(self) -> int:
-        """Bytes read so far, at most the size of the file."""
+        """The bytes read so far, at most the size of the file."""
         return min(self._consumed, self.input.size_bytes or 0)

@@ -1,8 +1,8 @@
-"""Formats that begin with a mark of their own: magic bytes, the root of an XML document, a banner, a keyword.
+"""Marks at the beginning of formats: magic bytes, the root of an XML document, a banner, a keyword.
 
-One table from marks to formats, and a pure function that looks for them in the first bytes of an input, behind comments
-in whatever style. No pattern may repeat what can be empty, or match the same blanks in two ways: on a file of blank
-lines that takes for ever.
+One table from marks to formats, and a pure function that finds a mark in the first bytes of an input, after comments in
+any style. No pattern may repeat a part that can be empty, or match the same blanks in two ways, because that takes
+forever on a file of blank lines.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _MOST_COMMENTS = 1 << 12
 
 @dataclass(frozen=True)
 class FormatMark:
-    """What a mark stands for.
+    """The format of a mark.
 
-    format : name in registry.READERS, ZIP or TAR; "" for what has no reader. what : what the input is, in words.
-    remedy : what to do where there is no reader.
+    format : name in registry.READERS, ZIP or TAR; "" without a reader. what : the kind of input in words. remedy : the
+    remedy if there is no reader.
     """
 
     format: str
@@ -37,7 +37,7 @@ class FormatMark:
     remedy: str = ""
 
     def refusal(self, name: str) -> InputError:
-        """The error of the input called `name`, which has this mark and no reader."""
+        """The error for the input `name`, whose mark has no reader."""
         return InputError(f"this is {self.what}, and emdiam has no reader for it", path=name,
                           remedy=self.remedy or _EDGE_LIST)
 
@@ -77,7 +77,7 @@ _NAME = rb'(?:"(?:[^"\\]|\\.){0,4096}"|[^\s{"\[;]{1,4096})'
 _IRI = rb"<[^<>\"{}|^`\s]{1,4096}>"
 _NODE = rb"_:[^\s<>]{1,4096}"
 
-# Texts whose mark stands at their first byte that is no blank and no comment.
+# Texts with a mark at the first byte after blanks and comments.
 _TEXTS = tuple((re.compile(pattern, re.IGNORECASE), mark) for pattern, mark in (
     (rb"%{1,2}MatrixMarket\b", FormatMark("matrix-market", "a Matrix Market file")),
     (rb"%PDF-", FormatMark("", "a PDF document", _FETCH)),
@@ -103,7 +103,7 @@ _TEXTS = tuple((re.compile(pattern, re.IGNORECASE), mark) for pattern, mark in (
     (rb"(?:Weighted)?AdjacencyGraph\s", FormatMark("adj", "an adjacency graph of Ligra or GBBS")),
     (rb"(?:Weighted)?AdjacencyHypergraph\s", FormatMark("", "a hypergraph of Hygra or GBBS")),
     (rb"\(tlp\s", FormatMark("", "a graph of Tulip", _EDGE_LIST)),
-    # Their order is that of a hash table.
+    # Properties are in hash-table order.
     (rb"#BVGraph properties|(?:[a-z]{1,64}\s{0,64}=[^\n]{0,4096}\n){0,64}graphclass\s{0,64}=",
      FormatMark("bvgraph", "the properties of a graph of WebGraph")),
 ))
@@ -124,17 +124,17 @@ _PICKLE = re.compile(rb"\x80[\x02-\x05][\x00-\xff]")
 
 
 def find_mark(head: bytes) -> FormatMark | None:
-    """The mark that `head`, the first bytes of an input without compression and byte order mark, begins with.
+    """The mark at the beginning of `head`, the first bytes of an input without compression and byte order mark.
 
     Parameters
     ----------
     head : bytes
-        The more of them there are, the more comments may stand before the mark.
+        A longer head allows more comments before the mark.
 
     Returns
     -------
-    Mark or None
-        None for plain tables and lists of numbers or words, and for binary data that have no mark.
+    FormatMark or None
+        None for plain tables and lists of numbers or words, and for binary data without a mark.
     """
     for magic, mark in _MAGICS:
         if head.startswith(magic):
@@ -148,7 +148,7 @@ def find_mark(head: bytes) -> FormatMark | None:
 
 
 def _text_mark(head: bytes) -> FormatMark | None:
-    """The mark of a text, behind blanks and comments of any style."""
+    """The mark of a text, after blanks and comments of any style."""
     at = _behind_blanks(head, 0)
     for _ in range(_MOST_COMMENTS):
         for pattern, mark in _TEXTS:
@@ -167,7 +167,7 @@ def _behind_blanks(head: bytes, at: int) -> int:
 
 
 def _behind_comment(head: bytes, at: int) -> int | None:
-    """The place behind the comment that begins at `at`, None if none does."""
+    """The place after the comment that begins at `at`, None without a comment."""
     if head.startswith(b"/*", at):
         return _behind(head, b"*/", at)
     if head.startswith(b"<!--", at):
@@ -184,7 +184,7 @@ def _behind(head: bytes, end: bytes, at: int) -> int:
 
 
 def _xml_root(head: bytes, at: int) -> FormatMark | None:
-    """The format of an XML document by the name of its root; behind declarations and comments."""
+    """The format of an XML document from the name of its root, after declarations and comments."""
     for _ in range(_FEW_FIELDS):
         for begin, end in ((b"<?", b"?>"), (b"<!--", b"-->"), (b"<!", b">")):
             if head.startswith(begin, at):
@@ -201,7 +201,7 @@ def _xml_root(head: bytes, at: int) -> FormatMark | None:
 
 
 def _gml_behind_fields(head: bytes, at: int) -> FormatMark | None:
-    """GML whose graph stands behind fields such as Creator and Version."""
+    """The mark of GML whose graph follows fields such as Creator and Version."""
     for _ in range(_FEW_FIELDS):
         field = _GML_FIELD.match(head, at)
         if field is None:
@@ -213,7 +213,7 @@ def _gml_behind_fields(head: bytes, at: int) -> FormatMark | None:
 
 
 def _dimacs(head: bytes, at: int) -> FormatMark | None:
-    """DIMACS, whose first line that is no comment of its own states the problem."""
+    """The mark of DIMACS, whose first line after its comments is the problem line."""
     while _COMMENT_OF_DIMACS.match(head, at):
         at = _behind_blanks(head, _behind(head, b"\n", at))
     return FormatMark("dimacs", "a DIMACS graph") if _PROBLEM.match(head, at) else None

@@ -1,10 +1,10 @@
 """Matrix Market files: a banner, comments, a size line, then 1-based entries (coordinate), or all values column by
 column (array).
 
-(NIST, "The Matrix Market Exchange Formats", 1996.) Every stored entry of a coordinate matrix is an edge whatever its
-value, which is its weight where weights are kept; the size line declares n and the number of entries, which is checked.
-Of an array every value but 0 is an edge. The banner may have one % (Network Repository), and stand behind blank lines.
-A matrix that is not square has two sides, which are numbered apart where the user says so.
+(NIST, "The Matrix Market Exchange Formats", 1996.) Each stored entry of a coordinate matrix is an edge for any value;
+the value is its weight if weights are kept. The size line declares n and the number of entries, which is checked. In an
+array each nonzero value is an edge. The banner may have one % (Network Repository), and follow blank lines. A matrix
+that is not square has two sides, which have separate ids if the user says so.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from .weights import FLOAT64, WHOLE, checked_weights
 _FIELDS = {"pattern": 2, "real": 3, "double": 3, "integer": 3, "unsigned-integer": 3, "complex": 4}
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 _FORM = "it must read like '%%MatrixMarket matrix coordinate pattern symmetric'"
-_MOST_SIDE = 1 << 24  # of an array, which has n * n values
+_MOST_SIDE = 1 << 24  # most rows or columns of an array, which has n * n values
 
 
 @dataclass(frozen=True)
 class _Header:
-    """line : the size line. rows, columns, entries : what it says; entries of an array are -1. array, field, symmetry :
-    what the banner says."""
+    """The header. line : the size line. rows, columns, entries : its numbers; entries is -1 for an array. array, field,
+    symmetry : from the banner."""
 
     line: HeaderLine
     rows: int
@@ -42,7 +42,7 @@ class _Header:
 
     @property
     def array(self) -> bool:
-        """Whether all values are there."""
+        """Whether all values are listed (an array)."""
         return self.entries < 0
 
 
@@ -102,7 +102,7 @@ class MatrixMarketSource(FileSource):
                            weights="" if self.weights is None else WHOLE)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """See EdgeSource. Raises InputError at a bad entry and when the counts do not match."""
+        """See EdgeSource. Raises InputError at a bad entry, and if the counts do not match."""
         header = self._read_header()
         pairs = self._of_array(header, batch_bytes) if header.array else self._listed(header, batch_bytes)
         if not self.wishes.bipartite:
@@ -129,11 +129,11 @@ class MatrixMarketSource(FileSource):
             kind = "cut short" if lines.n_pairs < entries else "longer than declared"
             raise header.line.error(f"the header declares {entries:,} entries but there are {lines.n_pairs:,}: the file"
                                     f" is {kind}", "fix the size line or fetch the file again")
-        # As the banner says: values of a real matrix may all be written without a point.
+        # The banner decides the kind, because all values of a real matrix may be written without a point.
         self.weight_kind = lines.weight_kind() if self.weights is None or "integer" in field else FLOAT64
 
     def _of_array(self, header: _Header, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """The values of an array that are not 0; of a symmetric one those of the lower triangle are there."""
+        """The nonzero values of an array; a symmetric array lists only its lower triangle."""
         starts, first_rows = _column_starts(header)
         width = 2 if header.field == "complex" else 1
         done, n_values, rest = 0, 0, np.empty(0)
@@ -160,7 +160,7 @@ class MatrixMarketSource(FileSource):
         self.weight_kind = "" if self.weights is None else WHOLE if "integer" in header.field else FLOAT64
 
     def _numbers(self, header: _Header, block_bytes: int) -> Iterator[Any]:
-        """The numbers behind the size line, float64[k], block by block."""
+        """The numbers after the size line, float64[k] for each block."""
         with self.input.text(header.line.offset) as stream:
             for block in text_blocks(stream, block_bytes_for(block_bytes), after_word):
                 words = block.tobytes().split()
@@ -170,13 +170,14 @@ class MatrixMarketSource(FileSource):
                     wrong = next(word for word in words if not _is_number(word))
                     raise self.error("a value of the array is no number", text=wrong.decode("utf-8", "replace"),
                                      remedy="fix the value") from None
-                if self.weights is not None and np.isfinite(values).all():  # else they are refused
+                if self.weights is not None and np.isfinite(values).all():  # others are refused later
                     self.weights.digits.rounding(values, words)
                 yield values
 
 
 def _column_starts(header: _Header) -> tuple[Any, Any]:
-    """(number of the first stored value of every column and of all, int64[columns + 1]; its row, int64[columns])."""
+    """(index of the first stored value of each column, and their total, int64[columns + 1]; the row of the first value
+    of each column, int64[columns])."""
     columns = np.arange(header.columns)
     first = columns * (header.symmetry != "general") + (header.symmetry == "skew-symmetric")
     return np.concatenate(([0], np.cumsum(np.maximum(header.rows - first, 0)))), first

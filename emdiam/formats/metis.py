@@ -1,11 +1,11 @@
 """METIS graphs (also KaHIP, DIMACS-10): a header "n m [fmt [ncon]]", then row i = neighbours of i.
 
-(Karypis, "METIS: A Software Package ... Version 5.1.0", section 4.1.) Ids are 1-based, an empty
-line is an isolated vertex, % starts a comment line. The three digits of fmt say whether rows hold
-a vertex size, ncon vertex weights and a weight behind every neighbour; all of them are dropped and counted, but for the
-weights of edges where these are kept.
-Every edge stands in both rows: that and the number of edges are checked. Where directions are kept, a row lists the
-arcs out of its vertex, and m counts these, or edges.
+(Karypis, "METIS: A Software Package ... Version 5.1.0", section 4.1.) Ids are 1-based, an empty line is an isolated
+vertex, % starts a comment line. The three digits of fmt say whether rows have a vertex size, ncon vertex weights and a
+weight after each neighbour. All of them are dropped and counted, except weights of edges if these are kept.
+
+Each edge is listed in both rows; that and the number of edges are checked. If directions are kept, a row lists the
+outgoing arcs of its vertex, and m is the number of arcs or of edges.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _MAX_WEIGHTS = 1 << 20
 
 @dataclass(frozen=True)
 class _Header:
-    """n, m : vertices and edges. sizes, weights : numbers before the first neighbour of a row. period :
-    numbers per neighbour. line : the header line."""
+    """The header. n, m : numbers of vertices and edges. sizes, weights : numbers before the first neighbour of a row.
+    period : numbers per neighbour. line : the header line."""
 
     n: int
     m: int
@@ -37,7 +37,7 @@ class _Header:
 
 
 class MetisSource(FileSource):
-    """See the module. Yields both directions of every edge, in row order."""
+    """See the module. Yields both directions of each edge, in row order."""
 
     format = "metis"
 
@@ -63,8 +63,8 @@ class MetisSource(FileSource):
                            both_directions=not arcs, weights="" if self.weights is None else WHOLE)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """See EdgeSource. Raises InputError at a bad row, for wrong counts and for an edge that
-        only one of its ends lists, unless directions are kept."""
+        """See EdgeSource. Raises InputError at a bad row, for wrong counts, and (unless directions are kept) for an
+        edge that only one of its ends lists."""
         if self.wishes.directed:
             yield from self._rows(batch_bytes)
             return

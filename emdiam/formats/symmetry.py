@@ -1,8 +1,8 @@
-"""Is every edge listed in both directions? Answered in one pass with 48 bytes of state.
+"""A check in one pass, with 48 bytes of state, whether each edge is listed in both directions.
 
-Every pair {u, v}, u < v, has a 128-bit hash. Listings u -> v add it, listings v -> u subtract it;
-loops count for nothing. If each pair is listed equally often in both directions the sums vanish;
-if not, they vanish with a chance of 2^-128 for pairs that know nothing of the hash.
+Each pair {u, v}, u < v, has a 128-bit hash. Listings u -> v add it, listings v -> u subtract it; loops are ignored. If
+each pair is listed equally often in both directions the sums are zero; otherwise they are zero with probability 2^-128
+for pairs that are independent of the hash.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _pair_hash(low, high):
 
 @kernel
 def _add_pairs(src, dst, sums):
-    """sums : uint64[4] = two hash sums, listings u -> v with u < v, listings with u > v."""
+    """Add pairs to `sums`, uint64[4] = two hash sums, number of listings u -> v with u < v, and with u > v."""
     first, second, up, down = sums[0], sums[1], np.uint64(0), np.uint64(0)
     for i in range(src.shape[0]):
         a, b = np.uint64(src[i]), np.uint64(dst[i])
@@ -73,20 +73,20 @@ class Balance:
         self._sums = np.zeros(4, np.uint64)
 
     def add(self, src: Any, dst: Any) -> None:
-        """Takes int64/uint64[k] pairs into account."""
+        """Add int64/uint64[k] pairs."""
         _add_pairs(src, dst, self._sums)
 
     @property
     def symmetric(self) -> bool:
-        """True if every pair so far was listed equally often in both directions."""
+        """Whether each pair so far was listed equally often in both directions."""
         return bool(self._sums[2] == self._sums[3] and not self._sums[:2].any())
 
 
 def find_one_way(batches: Callable[[], Iterable[EdgeBatch]]) -> tuple[int, int] | None:
-    """A pair (u, v) listed more often than (v, u), or None. Two passes, 1 MiB plus one bucket.
+    """A pair (u, v) listed more often than (v, u), or None. Two passes; memory: 1 MiB plus one bucket.
 
-    The first pass keeps signed counts of the hashes in 2^16 buckets; the second collects the pairs
-    of the first bucket that does not vanish.
+    The first pass keeps signed counts of the hashes in 2^16 buckets; the second collects the pairs of the first nonzero
+    bucket.
     """
     sums = np.zeros(1 << _BUCKET_BITS, np.uint64)
     for src, dst, hashes in _hashed(batches()):
@@ -104,7 +104,7 @@ def find_one_way(batches: Callable[[], Iterable[EdgeBatch]]) -> tuple[int, int] 
 
 
 def _hashed(batches: Iterable[EdgeBatch]) -> Iterator[tuple[Any, Any, Any]]:
-    """(src, dst, uint64 hash) of the pairs that are no loops."""
+    """(src, dst, uint64 hash) of the pairs without loops."""
     for batch in batches:
         proper = batch.src != batch.dst
         src, dst = batch.src[proper], batch.dst[proper]
@@ -115,8 +115,8 @@ def _hashed(batches: Iterable[EdgeBatch]) -> Iterator[tuple[Any, Any, Any]]:
 
 def checked_symmetric(source: FileSource, read: Callable[[int], Iterator[EdgeBatch]], batch_bytes: int,
                       remedy: str = _REMEDY) -> Iterator[EdgeBatch]:
-    """The batches of `read(batch_bytes)`; InputError at their end if some edge is listed in one
-    direction only. A file is then read twice more to name such an edge."""
+    """The batches of `read(batch_bytes)`. Raises InputError at the end if an edge is listed in one direction only; a
+    file is then read twice more to find such an edge."""
     balance = Balance()
     for batch in read(batch_bytes):
         balance.add(batch.src, batch.dst)
