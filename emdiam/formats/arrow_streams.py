@@ -1,8 +1,8 @@
-"""Streams of Arrow record batches from other libraries: what has `__arrow_c_stream__` (relations of DuckDB, readers of
-pyarrow, tables of ibis, DataFusion, Lance and others), datasets of pyarrow, and lazy tables of polars.
+"""Streams of Arrow record batches from other libraries: objects with `__arrow_c_stream__` (relations of DuckDB, readers
+of pyarrow, tables of ibis, DataFusion, Lance and others), datasets of pyarrow, and lazy tables of polars.
 
-One record batch is in memory at a time, beside what the library takes that makes it. The first is looked at for the
-memory plan; one that is much larger is refused.
+One record batch is in memory at a time, beside the memory of its library. The memory plan uses the size of the first
+batch; a much larger one is refused.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from .tables import TableColumn, dropped_columns, edge_ends
 from .weights import WeightChoice
 
 _LEAST_BYTES = 16 << 20
-_COPIES = 2  # a batch as it comes, and the one that is made beside it
-_ROWS = 1 << 17  # of a record batch, where its size can be said
-# Packages whose objects make their stream anew each time that they are asked.
+_COPIES = 2  # the received batch, and the one that is made from it
+_ROWS = 1 << 17  # rows of a record batch, if the size can be chosen
+# Packages whose objects create a new stream at each request.
 _AGAIN = frozenset({"duckdb", "_duckdb", "ibis", "datafusion", "lance", "deltalake", "pyiceberg"})
 
 Batches = tuple[pa.Schema, Iterator[Any]]
 
 
 class StreamSource(ArrowEdges):
-    """The rows of record batches that come one after another; which columns have the ends is chosen as of a table.
+    """The rows of a sequence of record batches; the columns of the ends are chosen as in a table.
 
-    kind : of what library. opened : opened(names) -> the schema and the record batches, with these columns at least;
-    None: with all. rewindable : whether it can be called again. weights : those to keep. selects : whether it brings
-    the named columns alone, and without names the schema.
+    kind : name of the library. opened : opened(names) -> (schema, record batches), with at least these columns; None:
+    all. rewindable : whether `opened` can be called again. weights : the weights to keep. selects : whether `opened`
+    returns only the named columns, and without names only the schema.
     """
 
     ids = "auto"
@@ -53,9 +53,9 @@ class StreamSource(ArrowEdges):
         """What a record batch takes beside the batches of edges."""
 
     def choose(self, wanted: tuple[str, str] | None = None) -> None:
-        """Choose the columns of the edges: those that are wanted, by names or numbers from 1 on, or those that look so.
+        """Choose the columns of the edges: the wanted ones, by names or numbers from 1 on, or by names and types.
 
-        Raises InputError where there are none, or they are not plain.
+        Raises InputError if there are no such columns, or if they are not clear.
         """
         schema = self._schema
         if wanted is not None:
@@ -78,7 +78,7 @@ class StreamSource(ArrowEdges):
 
     @property
     def _places(self) -> list[int]:
-        """Of the columns that are read."""
+        """The places of the columns to read."""
         return [*self._ends.ids, *([] if self._ends.weight is None else [self._ends.weight])]
 
     def _open(self, names: Sequence[str] | None) -> Batches:
@@ -87,11 +87,11 @@ class StreamSource(ArrowEdges):
             return self._opened(names)
 
     def _with_rows(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Those of the record batches that have rows. Raises InputError where the library fails that makes them."""
+        """The record batches with rows. Raises InputError if the library fails."""
         while True:
             try:
                 batch = next(batches, None)
-            except Exception as error:  # of whatever library that is
+            except Exception as error:  # any error of any library
                 why = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
                 raise InputError(f"the library that makes it fails ({why})", path=self.name,
                                  remedy="run its query alone") from error
@@ -108,14 +108,14 @@ class StreamSource(ArrowEdges):
         return len(places) == 2 or (self.weights is not None and len(places) > 2)
 
     def info(self) -> SourceInfo:
-        """No n is declared."""
+        """The facts, without n."""
         ends = self._ends
         return SourceInfo(directed=True, id_kind=ends.kind, format=self._format, dropped=self.dropped,
                           weights=ends.weight_kind, weight_name=ends.weight_name, declared=self.declared)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """See EdgeSource. Raises InputError for ids that are none, for a stream that fails, and for one that was read
-        before, BudgetError for a record batch that is too large."""
+        """See EdgeSource. Raises InputError for invalid ids, a failed stream, or one that was already read, BudgetError
+        for a record batch that is too large."""
         ends, names = self._ends, self._schema.names
         step, done, self.declared, self._bytes = rows_per_batch(batch_bytes, ends.kind), 0, 0, 0
         wanted = [names[place] for place in self._places]
@@ -132,7 +132,7 @@ class StreamSource(ArrowEdges):
         self.dropped = dict.fromkeys(dropped_columns(names, ends.ids, ends.weight), done) if done else {}
 
     def _pass(self, names: Sequence[str]) -> Iterator[Any]:
-        """All record batches; of a second time from the start."""
+        """All record batches; a second pass starts from the beginning."""
         first, waiting, self._first, self._waiting = self._first, self._waiting, None, iter(())
         if first is not None:
             self._is_read = True
@@ -145,17 +145,17 @@ class StreamSource(ArrowEdges):
         return self._with_rows(self._open(names)[1])
 
     def position_bytes(self) -> int:
-        """Bytes of record batches so far."""
+        """The bytes of record batches so far."""
         return self._bytes
 
 
 def of_reader(reader: Any, weights: WeightChoice | None) -> StreamSource:
-    """A reader of record batches of pyarrow, which is read once."""
+    """The source for a pyarrow reader of record batches, which can be read once."""
     return StreamSource("pyarrow", lambda _: (reader.schema, iter(reader)), False, weights)
 
 
 def of_dataset(dataset: Any, weights: WeightChoice | None) -> StreamSource:
-    """A dataset of pyarrow: of the files that it has, the columns that are read alone."""
+    """The source for a pyarrow dataset; only the needed columns of its files are read."""
     def opened(names: Sequence[str] | None) -> Batches:
         if names is None:
             return dataset.schema, iter(())
@@ -167,7 +167,7 @@ def of_dataset(dataset: Any, weights: WeightChoice | None) -> StreamSource:
 
 
 def of_lazy(frame: Any, weights: WeightChoice | None) -> StreamSource:
-    """A lazy table of polars that gives its rows in pieces."""
+    """The source for a lazy table of polars, which yields its rows in batches."""
     schema = frame.head(0).collect().to_arrow().schema
 
     def opened(names: Sequence[str] | None) -> Batches:
@@ -180,7 +180,7 @@ def of_lazy(frame: Any, weights: WeightChoice | None) -> StreamSource:
 
 
 def of_capsule(graph: Any, weights: WeightChoice | None) -> StreamSource:
-    """Whatever has `__arrow_c_stream__`."""
+    """The source for an object with `__arrow_c_stream__`."""
     package = type(graph).__module__.partition(".")[0]
 
     def opened(_: Sequence[str] | None) -> Batches:

@@ -1,14 +1,12 @@
-"""What files of Arrow columns share: which columns are read, and their edges batch by batch.
+"""Files of Arrow columns: the choice of columns, and their edges in batches.
 
-Arrow files (.arrow, Feather of version 2) and Arrow streams: record batches of columns, as in Parquet.
+Arrow files (.arrow, Feather of version 2) and Arrow streams: record batches of columns, as in Parquet. The needed
+columns of one whole record batch are in memory. The memory plan uses the size of the first batch; a much larger one is
+refused.
 
-A record batch is in memory as a whole, of the columns that are read alone, so that the largest one counts. The first is
-looked at for the memory plan; one that is much larger is refused.
-
-Parquet tables with two columns of ids, or one of ids and one of lists of neighbours; fields of a struct are columns.
-
-Read row group by row group in batches, buffered by the page, without threads and without
-pre-fetching, so that memory is that of one batch and one page per column.
+Parquet tables have two columns of ids, or one of ids and one of lists of neighbours; fields of a struct are columns.
+Row groups are read in batches, buffered by the page, without threads and without prefetching, so that memory is one
+batch and one page per column.
 """
 
 from __future__ import annotations
@@ -29,13 +27,13 @@ from .inputs import EmptyInputError
 from .source import EdgeBatch, SourceInfo
 from .tables import TableColumn, dropped_columns, edge_ends
 
-# What pyarrow raises for files of any bytes.
+# Errors of pyarrow for damaged files.
 DAMAGE = (pa.ArrowException, OSError, ValueError, TypeError, LookupError, ArithmeticError)
 AGAIN = "fetch or write it again"
 
 
 class ColumnFile(ArrowEdges, FileSource):
-    """A file of columns, two of which have the ends of edges."""
+    """A file of columns, two of them with the ends of edges."""
 
     takes_strings = takes_columns = takes_ends = sides_by_ids = True
     _consumed = 0
@@ -47,19 +45,19 @@ class ColumnFile(ArrowEdges, FileSource):
 
     @abstractmethod
     def _opened(self) -> AbstractContextManager[Any]:
-        """The file, opened; raises InputError."""
+        """A context with the opened file. Raises InputError."""
 
     @abstractmethod
     def _schema(self, file: Any) -> pa.Schema:
-        """Its columns."""
+        """The schema of its columns."""
 
     @abstractmethod
     def _n_rows(self, file: Any) -> int | None:
-        """How many rows it has, None where that is not known. Raises InputError for none."""
+        """The number of rows, None if unknown. Raises InputError for a file without rows."""
 
     @abstractmethod
     def _pieces(self, file: Any, places: list[int], batch_bytes: int, kind: str) -> Iterator[Any]:
-        """Record batches with the columns in these places, in this order."""
+        """The record batches with the columns at these places, in this order."""
 
     def _fixed_ends(self, columns: Sequence[TableColumn]) -> tuple[int, int] | None:
         wanted = self.wishes.columns
@@ -76,7 +74,7 @@ class ColumnFile(ArrowEdges, FileSource):
                            weight_name=columns.weight_name)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """See EdgeSource. Raises InputError for a damaged file, and for ids and weights that are none."""
+        """See EdgeSource. Raises InputError for a damaged file, and for invalid ids and weights."""
         strings, size = self.info().id_kind == "string", self.input.size_bytes or 0
         self.declared = 0
         with self._opened() as file:
@@ -91,13 +89,13 @@ class ColumnFile(ArrowEdges, FileSource):
         self.dropped = dict.fromkeys(dropped_columns(schema.names, columns.ids, columns.weight), done)
 
     def position_bytes(self) -> int:
-        """Share of the file in proportion to the rows read."""
+        """The bytes of the file in proportion to the rows read."""
         return self._consumed
 
 
 _FILE_MARK = b"ARROW1"
 _LEAST_BYTES = 16 << 20
-_COPIES = 2  # a batch as it is stored, and decompressed
+_COPIES = 2  # a batch as stored, and decompressed
 
 
 class ArrowSource(ColumnFile):
@@ -129,7 +127,7 @@ class ArrowSource(ColumnFile):
 
     def _schema(self, file: Any) -> pa.Schema:
         with self._damage(DAMAGE, "the names of its columns are damaged", AGAIN):
-            str([(field.name, field.type) for field in file.schema])  # all names are decoded
+            str([(field.name, field.type) for field in file.schema])  # decodes all names
         return file.schema
 
     def _n_rows(self, file: Any) -> int | None:
@@ -147,7 +145,7 @@ class ArrowSource(ColumnFile):
         return info
 
     def _batches_with(self, places: list[int]) -> Iterator[Any]:
-        """All record batches that have rows, with the columns in these places."""
+        """All record batches with rows, with the columns at these places."""
         with self._opened(places) as file:
             count = getattr(file, "num_record_batches", None)
             number = 0
@@ -155,7 +153,7 @@ class ArrowSource(ColumnFile):
                 with self._damage(DAMAGE, "the data are damaged", AGAIN):
                     try:
                         batch = file.read_next_batch() if count is None else file.get_batch(number)
-                        batch.validate(full=True)  # of damaged ones Arrow would read outside its buffers
+                        batch.validate(full=True)  # Arrow would read outside the buffers of damaged batches
                     except StopIteration:
                         return
                 number += 1
@@ -190,7 +188,7 @@ class ParquetSource(ColumnFile):
             try:
                 file = pq.ParquetFile(place, pre_buffer=False, buffer_size=_BUFFER_BYTES,
                                       page_checksum_verification=True)
-                str([(field.name, field.type) for field in file.schema_arrow])  # all names are decoded
+                str([(field.name, field.type) for field in file.schema_arrow])  # decodes all names
                 return file
             except UnicodeDecodeError as error:
                 raise self.error("the name of a column is not UTF-8 text", text=repr(error.object),

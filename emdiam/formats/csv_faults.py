@@ -1,9 +1,9 @@
-"""What is wrong with a CSV, and where: quotes that do not belong where they are (RFC 4180), and a slow second look at a
-block that pyarrow refuses.
+"""Errors in a CSV, with their positions: misplaced quotes (RFC 4180), and a slow second pass over a block that pyarrow
+refuses.
 
-A field is quoted if it begins with a double quote; two of them in it stand for one. pyarrow takes a quote
-that is never closed for a field that goes on to the end, and joins what follows a closing quote to the
-field, so a damaged line would join many records, or digits, to one id. Here both are faults.
+A field is quoted if it begins with a double quote; two double quotes inside it mean one. For pyarrow an unclosed quote
+starts a field that extends to the end, and text after a closing quote belongs to the field, so that a damaged line
+would join many records, or digits, to one id. This module treats both as errors.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from .csv_table import Header
 
 _LF, _CR, _QUOTE, _SPACE, _TAB = 10, 13, 34, 32, 9
-# Where in a record the scan is: at the begin of a field, behind blanks there, in a field without quotes, between
-# quotes, behind a closing quote, behind blanks that follow it.
+# States of the scan: at the beginning of a field, after blanks there, in an unquoted field, inside quotes, after a
+# closing quote, after blanks that follow it.
 _BEGIN, _BLANK, _PLAIN, _QUOTED, _CLOSED, _BEHIND = range(6)
 # Slots of the result of _scan.
 _CUT, _OPENED, _FAULT, _AT, _STATE, _CUT_CR = range(6)
@@ -40,11 +40,11 @@ _NONE, _TEXT_BEHIND, _QUOTE_BEHIND_BLANK = range(3)
 
 @kernel
 def _scan(buf, filled, separator, src, dst, weight, out):
-    """Records of buf[:filled], which begin with the first byte. src, dst, weight : columns that are read, -1 for none.
+    """Scan the records in buf[:filled], from the first byte. src, dst, weight : columns to read, -1 for none.
 
-    out : int64[6] = the place behind the last line feed outside quotes, where the last quoted field opened,
-    the fault and its place, where in a record the block ends, the place behind the last carriage return
-    outside quotes that is not the last byte.
+    out : int64[6] = the position after the last line feed outside quotes, the start of the last quoted field, the fault
+    and its position, the state at the end of the block, the position after the last carriage return outside quotes that
+    is not the last byte.
     """
     state, column = _BEGIN, 0
     out[_CUT], out[_OPENED], out[_FAULT], out[_AT], out[_CUT_CR] = 0, -1, _NONE, -1, 0
@@ -85,7 +85,7 @@ def _scan(buf, filled, separator, src, dst, weight, out):
 
 
 class Quotes:
-    """The quotes of one CSV input. separator : between fields. columns : those of the two ids, and of the weights."""
+    """The quotes of one CSV input. separator : between fields. columns : columns of the two ids, and of the weights."""
 
     def __init__(self, name: str, separator: str, columns: tuple[int, ...]) -> None:
         self._name, self._separator, self._columns = name, ord(separator), (*columns, -1)[:3]
@@ -96,16 +96,16 @@ class Quotes:
         return self._out
 
     def cut(self, buffer: bytearray, filled: int) -> int:
-        """Behind the last line end outside quotes; see blocks.Cut. With a fault all is handed out, since no
-        line end behind it means anything, and a quote that is not closed counts as one from 16 MiB on."""
+        """The position after the last line end outside quotes; see streams.Cut. With a fault it is the end of the
+        block, since no line end after the fault is certain. An unclosed quote is a fault from 16 MiB on."""
         out = self._scanned(np.frombuffer(buffer, np.uint8, filled), filled)
         place = int(out[_CUT] or out[_CUT_CR])
         endless = out[_STATE] == _QUOTED and not place and filled >= MAX_LINE_BYTES
         return filled if out[_FAULT] or endless else place
 
     def check(self, block: Any, first_line: int) -> None:
-        """Raise InputError with line and text unless all quotes of the records in `block`, uint8[k], are as
-        they must be. first_line : the number of its first line."""
+        """Raise InputError with line and text if a quote of the records in `block`, uint8[k], is misplaced.
+        first_line : the number of its first line."""
         out = self._scanned(block, len(block))
         opened = first_line + count_lines(block[: max(0, out[_OPENED])])
         if out[_FAULT] == _TEXT_BEHIND:
@@ -131,8 +131,8 @@ Fault = tuple[str, str]
 
 def find_fault(data: bytes, header: Header, ids: str, name: str, first_line: int,
                weights: WeightChoice | None = None) -> InputError | None:
-    """The first fault among the records of `data`, whose first line is number `first_line`. ids : "string", "int", or
-    "auto" for integers without leading zeros."""
+    """The error for the first fault in the records of `data`. first_line : number of its first line. ids : "string",
+    "int", or "auto" for integers without leading zeros."""
     def fault(record: list[str]) -> Fault | None:
         return _record_fault(record, header, ids) or (
             None if weights is None else _weight_fault(record[header.weight].strip(), weights))
@@ -141,7 +141,7 @@ def find_fault(data: bytes, header: Header, ids: str, name: str, first_line: int
 
 
 def large_weight(data: bytes, header: Header, name: str, first_line: int) -> InputError | None:
-    """The error of the first whole weight among the records of `data` that is out of range."""
+    """The error for the first whole weight out of range in the records of `data`."""
     def fault(record: list[str]) -> Fault | None:
         text = record[header.weight].strip()
         if not text.removeprefix("-").isdecimal() or LEAST_WHOLE <= float(text) <= LARGEST_WHOLE:
@@ -154,7 +154,7 @@ def large_weight(data: bytes, header: Header, name: str, first_line: int) -> Inp
 
 def _first(data: bytes, header: Header, name: str, first_line: int,
            fault_of: Callable[[list[str]], Fault | None]) -> InputError | None:
-    """The error of the first record for which `fault_of` has a fault."""
+    """The error for the first record with a fault from `fault_of`."""
     text = data.decode("utf-8", "surrogateescape")
     lines = text.splitlines(keepends=True)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=header.separator)
@@ -175,7 +175,7 @@ def _first(data: bytes, header: Header, name: str, first_line: int,
 
 
 def _weight_fault(text: str, weights: WeightChoice) -> Fault | None:
-    """What is wrong with a weight."""
+    """The fault of a weight, or None."""
     if not text:
         return "a weight is missing", "give every edge a weight, or leave out --weights"
     if text.lstrip("+-").lower() in ("nan", "inf", "infinity") or (
@@ -187,7 +187,7 @@ def _weight_fault(text: str, weights: WeightChoice) -> Fault | None:
 
 
 def _record_fault(record: list[str], header: Header, ids: str) -> Fault | None:
-    """What is wrong with the ids of a record, or its length."""
+    """The fault of the ids or the length of a record, or None."""
     if len(record) != header.n_columns:
         return f"a record of {len(record)} fields where {header.n_columns} are expected", "fix the record"
     as_names = "fix the record, or keep such ids as names with --ids string"

@@ -1,8 +1,8 @@
 """Tables in text, read by pyarrow in blocks of whole records.
 
-A look at the first lines has found what separates fields, whether there is a header, and which columns are the ends
-(look.py); other columns must be there, and are dropped and counted. Weights to keep are the column of that name, or the
-only one that can be meant. Lines that start with # before the first record are comments.
+look.py finds the separator, the header and the columns of the ends from the first lines. Each record must have the
+other columns too; they are dropped and counted. Weights to keep are in the column with the given name, or the only
+possible one. Lines that start with # before the first record are comments.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ WEIGHT_TEXT = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 @dataclass(frozen=True)
 class Header:
-    """separator : between fields. names : of the columns. src, dst : columns of the ids. weight : that of the weights
-    to keep, -1 without. offset : first byte after the header. line : number of the line there."""
+    """The header. separator : between fields. names : names of the columns. src, dst : columns of the ids. weight :
+    column of the weights to keep, -1 without. offset : first byte after the header. line : number of its line."""
 
     separator: str
     names: tuple[str, ...]
@@ -52,12 +52,12 @@ class Header:
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """The columns that are read."""
+        """The columns to read."""
         return (self.src, self.dst) if self.weight < 0 else (self.src, self.dst, self.weight)
 
     @property
     def n_columns(self) -> int:
-        """Fields per record."""
+        """The number of fields per record."""
         return len(self.names)
 
 
@@ -79,7 +79,7 @@ class CsvSource(TextSource):
         return header if self.weights is None else replace(header, weight=self._weight_place(header, self.weights))
 
     def _weight_place(self, header: Header, choice: WeightChoice) -> int:
-        """Which column has the weights. Raises InputError that lists what there is."""
+        """The column of the weights. Raises InputError, which lists the columns, if there is none."""
         others = [i for i in range(header.n_columns) if i not in (header.src, header.dst)]
         place = weight_column(header.names, others, choice.column)
         if place is None:
@@ -110,7 +110,7 @@ class CsvSource(TextSource):
         line = header.line
         self._large, self.weight_kind = None, "" if self.weights is None else WHOLE
 
-        @cache  # it has a kernel, which tables without quotes do not need
+        @cache  # imported on use, because tables without quotes do not need its kernel
         def quotes() -> Quotes:
             from .csv_faults import Quotes
 
@@ -135,7 +135,7 @@ class CsvSource(TextSource):
             dropped_columns(header.names, (header.src, header.dst), header.weight), records)
 
     def _parse(self, data: bytes, header: Header, strings: bool, line: int) -> tuple[Any, Any, Any]:
-        """The ids and weights of the records in `data`, whose first line has the number `line`."""
+        """The ids and weights of the records in `data`. line : number of its first line."""
         strict = self.ids == "auto"
         as_text = strings or b"0x" in data or b"0X" in data or (strict and _may_have_leading_zeros(data))
         try:
@@ -144,7 +144,7 @@ class CsvSource(TextSource):
             except pa.ArrowInvalid:
                 if as_text:
                     raise
-                columns = _read_columns(data, header, pa.string())  # 1.0 is no integer to pyarrow
+                columns = _read_columns(data, header, pa.string())  # pyarrow does not read 1.0 as an integer
             weights = None if self.weights is None else self._weights(columns[2], data, header, line)
             src, dst = (_checked_strings(ids) if strings else _checked_integers(ids, strict) for ids in columns[:2])
             return src, dst, weights
@@ -158,13 +158,13 @@ class CsvSource(TextSource):
             raise fault from error
 
     def _weights(self, column: Any, data: bytes, header: Header, line: int) -> Any:
-        """The weights in a column of text, as Digits.taken. Raises ArrowInvalid for one that is none."""
+        """The weights in a column of text, as from Digits.taken. Raises ArrowInvalid for an invalid one."""
         texts = pc.utf8_trim_whitespace(column)
         if header.separator != ",":
             texts = pc.replace_substring(texts, ",", ".")
         if not pc.all(pc.match_substring_regex(texts, WEIGHT_TEXT), min_count=0).as_py():
             raise pa.ArrowInvalid("a weight is not a number")
-        weights = arrow_numbers(texts.cast(pa.float64())) + 0.0  # 0.0, not -0.0
+        weights = arrow_numbers(texts.cast(pa.float64())) + 0.0  # turns -0.0 into 0.0
         assert self.weights is not None
         if not np.isfinite(weights).all() or (not self.weights.negative and len(weights) and weights.min() < 0):
             raise pa.ArrowInvalid("a weight is not finite, or negative")
@@ -179,7 +179,7 @@ class CsvSource(TextSource):
 
 
 def _may_have_leading_zeros(data: bytes) -> bool:
-    """Whether a number in `data` begins with a zero and a further digit."""
+    """Whether a number in `data` begins with a zero and another digit."""
     letters = np.frombuffer(data, np.uint8)
     zeros = np.flatnonzero(letters[:-1] == _ZERO)
     behind, before = letters[zeros + 1], letters[zeros - 1]
@@ -196,7 +196,7 @@ def _read_table(data: bytes, header: Header, id_type: pa.DataType) -> pa.Table:
     names = [f"f{i}" for i in range(header.n_columns)]
     wanted = [names[place] for place in dict.fromkeys(header.columns)]
     types = {name: pa.string() for name in wanted} | {names[place]: id_type for place in (header.src, header.dst)}
-    if data.startswith(BOM):  # not that of the file: Arrow would drop it from the first id
+    if data.startswith(BOM):  # part of an id, not the file's mark: Arrow would drop it
         data = b"\n" + data
     return pa_csv.read_csv(pa.BufferReader(data),
                            pa_csv.ReadOptions(use_threads=False, column_names=names, block_size=len(data) + 1),
@@ -206,8 +206,9 @@ def _read_table(data: bytes, header: Header, id_type: pa.DataType) -> pa.Table:
 
 
 def _checked_integers(column: Any, strict: bool) -> Any:
-    """int64[k] of a column of int64, or of text: digits, and whole numbers that are written as floats. pyarrow reads
-    0x10 as 16, and here that is a fault like -1; so are leading zeros, where `strict`."""
+    """The ids in a column of int64 or of text (digits, or whole numbers written as floats), as int64[k].
+
+    Refuses -1, 0x10 (which pyarrow reads as 16) and, if `strict`, leading zeros."""
     if pa.types.is_string(column.type):
         texts = pc.utf8_trim(column.combine_chunks(), " \t\r\n")
         texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
@@ -223,7 +224,7 @@ def _checked_integers(column: Any, strict: bool) -> Any:
 
 
 def _digits_of_floats(texts: Any) -> Any:
-    """The texts with digits in place of whole numbers that are written as floats. Raises ArrowInvalid for others."""
+    """The texts with whole floats replaced by their digits. Raises ArrowInvalid for other texts."""
     encoded = texts.dictionary_encode()
     values = []
     for text in encoded.dictionary.to_pylist():
@@ -235,7 +236,7 @@ def _digits_of_floats(texts: Any) -> Any:
 
 
 def _checked_strings(column: Any) -> Any:
-    """A string column as one string array without empty ids; blanks around ids are dropped."""
+    """A string column as one string array; strips blanks around ids and refuses empty ones."""
     strings = pc.utf8_trim(column.combine_chunks(), " \t\r\n")
     strings = strings.combine_chunks() if isinstance(strings, pa.ChunkedArray) else strings
     if pc.any(pc.equal(pc.binary_length(strings), 0), min_count=0).as_py():

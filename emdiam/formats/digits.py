@@ -1,9 +1,9 @@
-"""Weights in text whose decimals float64 has not: they are read as whole numbers of 10^-k, or are rounded and counted.
+"""Weights in text whose decimals float64 cannot represent: read as whole multiples of 10^-k, or rounded and counted.
 
-Up to 15 digits a decimal is that of the float64 next to it (decimals.py), so that weights are float64 as long as no
-other one is met. The first that is another decimal ends the reading, which begins again with whole numbers of 10^-k
-(int64) in place of floats, k being the most places so far. Where weights have no such numbers together, as of more than
-MOST_PLACES places, reading begins again with floats, and those that are rounded are counted.
+A decimal of at most 15 digits is recovered from the nearest float64 (decimals.py), so weights are float64 until a
+longer decimal occurs. The first such decimal stops the reading, and reading starts again with whole multiples of 10^-k
+(int64) instead of floats; k is the largest number of decimal places so far. If not all weights are such multiples, for
+example with more than MOST_PLACES places, reading starts again with floats, and the rounded ones are counted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .source import EdgeBatch
 
 SHORT = 15
 """Digits of a decimal that every float64 keeps."""
-# Sums of two fit int64, as of the weights of a store.
+# The sum of two of these fits int64, as for the weights of a store.
 _MOST_UNITS = 1 << 61
 _POWERS = 10 ** np.arange(19)
 
@@ -31,7 +31,7 @@ Texts = Any
 
 
 class ReadAgainError(Exception):
-    """Weights have other digits than they are read with; `digits` says now with which, and reading has to begin
+    """Raised if weights need other digits than those in use; `digits` has the new setting, and reading must start
     again."""
 
     def __init__(self, digits: Digits) -> None:
@@ -41,10 +41,10 @@ class ReadAgainError(Exception):
 
 @dataclass
 class Digits:
-    """How the weights of one conversion are read; its readers share it.
+    """The setting for reading the weights of one conversion; shared by its readers.
 
-    places : k, where they are whole numbers of 10^-k; None: they are float64. rounds : whether decimals that float64
-    has not become the nearest one that it has. rounded : how many did.
+    places : k if weights are whole multiples of 10^-k; None: they are float64. rounds : whether decimals that float64
+    cannot represent are rounded. rounded : number of rounded weights.
     """
 
     places: int | None = None
@@ -52,14 +52,14 @@ class Digits:
     rounded: int = 0
 
     def reset(self) -> None:
-        """As before a conversion."""
+        """Return to the state before a conversion."""
         self.places, self.rounds, self.rounded = None, False, 0
 
     def taken(self, floats: npt.NDArray[np.float64], at: Any, texts: Texts) -> npt.NDArray[Any]:
-        """The weights as they are read: float64[k] or int64[k].
+        """The weights in the current setting: float64[k] or int64[k].
 
-        floats : the nearest ones, finite. at, texts : places and texts of those that may be other decimals. Raises
-        ReadAgainError.
+        floats : the nearest floats, finite. at, texts : places and texts of weights whose decimals may differ from
+        those of their floats. Raises ReadAgainError.
         """
         if self.places is None:
             if len(at):
@@ -74,7 +74,7 @@ class Digits:
         return units
 
     def in_units(self, floats: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-        """Floats by their decimals, as whole numbers of 10^-places. Raises ReadAgainError where they are none."""
+        """Floats as whole multiples of 10^-places, through their decimals. Raises ReadAgainError if one is none."""
         from ..decimal_kernels import most_places, whole_numbers
 
         assert self.places is not None
@@ -87,8 +87,8 @@ class Digits:
         return units
 
     def rounding(self, floats: npt.NDArray[np.float64], texts: Sequence[bytes]) -> None:
-        """Count those of the floats that are other decimals than their texts, where a format keeps no others. Raises
-        ReadAgainError where whole numbers of 10^-places came before."""
+        """Count the floats whose decimals differ from their texts, for a format that keeps only floats. Raises
+        ReadAgainError if other weights are read as whole multiples of 10^-places."""
         long = [place for place, text in enumerate(texts) if len(text) > SHORT]
         if long and self.places is not None:
             raise self.to_floats()
@@ -98,13 +98,13 @@ class Digits:
         self.rounds = rounds or self.rounded > 0
 
     def to_floats(self) -> ReadAgainError:
-        """Weights are no whole numbers of 10^-k together, so that they are to be read as floats."""
+        """Switch to floats, because not all weights are whole multiples of 10^-k; returns the error to read again."""
         self.places, self.rounds = None, True
         return ReadAgainError(self)
 
     def batches(self, batches: Iterator[EdgeBatch]) -> Iterator[EdgeBatch]:
-        """The batches of a source that is read from its begin; floats among whole numbers as whole numbers too. Raises
-        ReadAgainError."""
+        """The batches of a source, read from its start; with `places`, floats are converted to whole multiples too.
+        Raises ReadAgainError."""
         self.rounded = 0
         try:
             for batch in batches:
@@ -118,7 +118,7 @@ class Digits:
                 close()
 
     def _met(self, floats: npt.NDArray[np.float64], texts: Texts) -> None:
-        """Count texts that are other decimals than their floats. Raises ReadAgainError for those to be kept."""
+        """Count texts whose decimals differ from those of their floats. Raises ReadAgainError to read them exactly."""
         import pyarrow as pa
 
         exact, near = _Decimals.of(texts), _Decimals.of(pa.array(floats).cast(pa.string()))
@@ -132,7 +132,7 @@ class Digits:
         self.rounded += len(other)
 
     def _units(self, texts: Texts) -> npt.NDArray[np.int64]:
-        """Decimals as whole numbers of 10^-places. Raises ReadAgainError where one is none."""
+        """Decimals as whole multiples of 10^-places. Raises ReadAgainError if one is none."""
         assert self.places is not None
         exact = _Decimals.of(texts)
         if not exact.whole.all():
@@ -144,7 +144,7 @@ class Digits:
         return exact.units * scale
 
     def _refine(self, places: int) -> None:
-        """Raise ReadAgainError for more places than those so far."""
+        """Raise ReadAgainError if `places` is larger than the current number."""
         assert self.places is not None
         if places > self.places:
             self.places = places
@@ -152,7 +152,8 @@ class Digits:
 
 
 def float_or_decimal(text: str) -> float | Decimal:
-    """The number in a text: a float where its decimal is that number, or its exponent none of a Decimal."""
+    """The number in a text: the nearest float if its shortest decimal is the same number, or if Decimal cannot have the
+    exponent; else a Decimal."""
     near = float(text)
     if len(text) <= SHORT or repr(near) == text:
         return near
@@ -161,7 +162,7 @@ def float_or_decimal(text: str) -> float | Decimal:
 
 
 def are_long(texts: Any, floats: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """Places of the texts, a pyarrow array of strings, that may be other decimals than these floats."""
+    """The places of the texts, a pyarrow string array, whose decimals may differ from those of these floats."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -173,7 +174,7 @@ def are_long(texts: Any, floats: npt.NDArray[np.float64]) -> npt.NDArray[np.int6
 
 
 def _decimal(text: str) -> Decimal | None:
-    """The number in a text; None for an exponent that is none of a Decimal."""
+    """The number in a text; None if Decimal cannot have the exponent."""
     try:
         return Decimal(text)
     except InvalidOperation:
@@ -182,8 +183,8 @@ def _decimal(text: str) -> Decimal | None:
 
 @dataclass
 class _Decimals:
-    """The numbers in texts, digits[i] * 10^powers[i] each, with as few digits as it has; MANY where these are too
-    many, so that it is no whole number of 10^-k."""
+    """The numbers in texts as digits[i] * 10^powers[i], with the fewest digits; digits is MANY for a number with too
+    many digits, which is no whole multiple of 10^-k."""
 
     digits: npt.NDArray[np.int64]
     powers: npt.NDArray[np.int64]
@@ -202,25 +203,26 @@ class _Decimals:
         bad = read_texts(np.frombuffer(data or b"", np.uint8), offsets, found.digits, found.powers)
         if bad < 0:
             return found
-        # Blanks, underscores and digits of other scripts, which Python reads, are written as others are.
+        # Python also reads blanks, underscores and digits of other scripts; write these numbers in plain digits.
         plain = [_decimal(text) for text in array.to_pylist()]
         return cls.of([f"{MANY}" if one is None else str(one) for one in plain])
 
     @cached_property
     def whole(self) -> npt.NDArray[np.bool_]:
-        """Whether it is a whole number of 10^-k, k being its own places, which are not too many, and not too large."""
+        """Whether each number is a valid whole multiple of 10^-k, with k its own number of places: at most MOST_PLACES
+        places, and not too large."""
         size = np.abs(self.digits)
         return ((self.powers >= -MOST_PLACES) & (self.powers < len(_POWERS))
                 & (size <= (_MOST_UNITS - 1) // self._scale))
 
     @property
     def places(self) -> npt.NDArray[np.int64]:
-        """How many digits behind the point it needs."""
+        """The number of decimal places of each number."""
         return np.maximum(-self.powers, 0)
 
     @property
     def units(self) -> npt.NDArray[np.int64]:
-        """The whole numbers of 10^-k that it is, k being its own places, where it is whole."""
+        """Each number in units of 10^-k, with k its own number of places; valid where `whole`."""
         return self.digits * self._scale
 
     @property

@@ -1,8 +1,8 @@
 """UCINET DL: a header with n and the form of the data, then a matrix, a list of edges, or lists of neighbours.
 
-(Borgatti, Everett, Freeman, "Ucinet for Windows", DL files.) Read are the forms fullmatrix, edgelist1 and nodelist1 of
-one relation and one mode. With labels, above the data or embedded in them, vertices are called by these, else by their
-numbers from 1 to n.
+(Borgatti, Everett, Freeman, "Ucinet for Windows", DL files.) Supported are the forms fullmatrix, edgelist1 and
+nodelist1 with one relation and one mode. Vertices have labels, above the data or embedded in them, or else numbers from
+1 to n.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _COMMENTS = ("#", "//", "%")
 
 @dataclass(frozen=True)
 class _Header:
-    """n : vertices. form : one of _FORMS. embedded : whether names stand in the data. diagonal : whether the matrix
-    has one. labels : what the vertices are called, where that stands above the data."""
+    """The header. n : number of vertices. form : one of _FORMS. embedded : whether the data have the labels. diagonal :
+    whether the matrix has one. labels : labels of the vertices, if they are above the data."""
 
     n: int
     form: str
@@ -82,7 +82,7 @@ class DlSource(FileSource):
         return _Header(counts["n"], form, embedded, not _NO_DIAGONAL.search(text), labels)
 
     def _before_data(self, head: bytes) -> bytes | None:
-        """The header, which ends with data:"""
+        """The header, up to the word data:"""
         found = _DATA.search(head)
         return None if found is None else head[: found.start()]
 
@@ -99,7 +99,7 @@ class DlSource(FileSource):
         yield from self._labelled(header, numbered) if self.info().id_kind == "string" else numbered
 
     def _labelled(self, header: _Header, batches: Iterator[EdgeBatch]) -> Iterator[EdgeBatch]:
-        """The edges between the vertices by their labels, and all vertices."""
+        """The edges with labels instead of numbers, and all vertices."""
         names = pa.array(header.labels, pa.string())
         self.declared = len(names)
         yield EdgeBatch(names, names, None if self.weights is None else np.zeros(len(names)), declares=True)
@@ -155,7 +155,7 @@ class DlSource(FileSource):
         yield from edges.take()
 
     def _ends(self, header: _Header, lines: TextLines, words: list[str]) -> tuple[str, list[str], str]:
-        """The first vertex of a line, those that it is joined with, and the weight."""
+        """(first vertex of a line, its neighbours in the line, weight)."""
         if header.form == "nodelist1":
             return words[0], words[1:], "1"
         if len(words) < 2:

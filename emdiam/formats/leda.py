@@ -1,7 +1,7 @@
-"""LEDA graphs (.gw, .lgr): types of labels, a direction, the vertices, then the edges, a line each.
+"""LEDA graphs (.gw, .lgr): types of labels, a direction, the vertices, then the edges, one in each line.
 
-("The LEDA Native Graph Fileformat", Algorithmic Solutions.) Vertices are called by their numbers, from 1 to n. The
-label of an edge is its weight where the header says that labels of edges are numbers.
+("The LEDA Native Graph Fileformat", Algorithmic Solutions.) The ids of vertices are the numbers from 1 to n. The label
+of an edge is its weight if the header declares numeric labels of edges.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _EDGE = re.compile(r"(\d{1,18})\s+(\d{1,18})\s+\d+\s*\|\{(.*)\}\|\s*")
 
 @dataclass(frozen=True)
 class _Header:
-    """n : vertices. labels : the type of the labels of edges. directed : whether edges have a direction."""
+    """The header. n : number of vertices. labels : type of the edge labels. directed : whether edges have a direction.
+    """
 
     n: int
     labels: str
@@ -73,7 +74,7 @@ class LedaSource(FileSource):
         self.dropped = {"labels of edges": int(count)} if has_labels else {}
 
     def _next(self, lines: TextLines, what: str) -> str:
-        """The next line. Raises InputError where the file ends before."""
+        """The next line. Raises InputError at the end of the file."""
         found = lines.first(1)
         if not found:
             raise self.error(f"the file ends where {what} is to come", line=lines.number, remedy="write the graph anew")
@@ -81,7 +82,7 @@ class LedaSource(FileSource):
 
 
 def _first_lines(head: bytes, complete: bool) -> list[str] | None:
-    """The lines of the header; None where they are not wholly there."""
+    """The lines of the header; None if `head` does not have all of them."""
     lines = [line.strip() for line in head.decode("utf-8", "replace").splitlines(keepends=True)
              if line.strip() and not line.lstrip().startswith(_COMMENTS) and (complete or line.endswith(("\n", "\r")))]
     return lines[:_LINES] if complete or len(lines) >= _LINES else None

@@ -1,7 +1,7 @@
-"""N-Triples (RDF 1.1, W3C 2014): every triple whose object is a resource is an edge from its subject to its object.
+"""N-Triples (RDF 1.1, W3C 2014): each triple whose object is a resource is an edge from its subject to its object.
 
-Vertices are called as they are written, IRIs without their angle brackets. Triples whose object is a literal are no
-edges, and are counted. A fourth term, as N-Quads have it, says nothing of the edge.
+The ids of vertices are the terms as written, IRIs without angle brackets. Triples with a literal as object are no
+edges, and are counted. A fourth term (N-Quads) is ignored.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Pajek networks (.net): *Vertices n, then *Edges, *Arcs, *Edgeslist, *Arcslist or *Matrix.
 
-(Mrvar, Batagelj, "Pajek: Reference Manual".) Vertices are called by their numbers, from 1 to n, and those without a
-line are vertices too. An edge without a value weighs 1. Networks of two modes and of several relations are one graph.
+(Mrvar, Batagelj, "Pajek: Reference Manual".) The labels of vertices are the numbers from 1 to n; vertices without a
+line count too. An edge without a value has weight 1. Networks with two modes or several relations are read as one
+graph.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _COMMENTS = ("%", "/*", "#")
 _SECTION = re.compile(r"\*\s*([A-Za-z]+)")
 _PAIRS = {"edges": False, "arcs": True}
 _LISTS = {"edgeslist": False, "edgelist": False, "arcslist": True, "arclist": True}
-_ZEROS = 20  # that a number may begin with
+_ZEROS = 20  # most leading zeros of a number
 _IGNORED = ("network", "partition", "vector", "cluster", "permutation", "events", "vertices")
 
 
@@ -76,13 +77,13 @@ class PajekSource(FileSource):
         return name
 
     def _check_vertex(self, lines: TextLines, line: str, n: int) -> None:
-        """Raise InputError unless the line begins with the number of a vertex."""
+        """Raise InputError unless the line begins with a valid vertex number."""
         word = line.split(None, 1)[0]
         if not (word.isdecimal() and len(word) < len(str(n)) + _ZEROS and 1 <= int(word) <= n):
             raise lines.error(f"a line among the vertices without a number from 1 to {n:,}", line)
 
     def _pair(self, lines: TextLines, line: str) -> tuple[int, int, str]:
-        """Both ends of an edge, and its value."""
+        """(source, target, value) of an edge."""
         words = line.split(None, 3)
         try:
             return int(words[0]), int(words[1]), words[2] if len(words) > 2 else ""
@@ -96,7 +97,7 @@ class PajekSource(FileSource):
             raise lines.error("a line of something else than numbers of vertices", line) from None
 
     def _row(self, lines: TextLines, line: str, row: int, edges: NumberedEdges) -> int:
-        """A row of the matrix; returns the number of its values."""
+        """Add the edges of a row of the matrix; returns the number of its values."""
         words = line.split()
         n = self.info().n_vertices
         if len(words) != n:

@@ -1,8 +1,9 @@
-"""Inputs behind an address: https, http and s3 by obstore, other schemes by fsspec.
+"""Remote inputs: https, http and s3 through obstore, other schemes through fsspec.
 
-They are read front to back, a piece ahead, by requests for ranges: what fails for a passing reason, or breaks off, is
-asked for again from there on, and an answer of another version than the first is an error. A server that answers no
-ranges sends the whole at once, and nothing of it twice. The first bytes are kept, since formats are found by them.
+They are read in order through range requests, one piece ahead. A request that fails temporarily or breaks off is
+repeated from that position; a response with another version than the first is an error. A server without range requests
+sends the whole file once, and no part of it is requested twice. The first bytes are kept in memory, because formats are
+found from them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..errors import InputError, StoreError, redacted
 from ..store.remote import NoRangesError, Objects, ServedObjects, Version, open_objects
 from .streams import RawStream
 
-# A look takes a MiB and a mark.
+# The first look at a text needs 1 MiB and a byte order mark.
 _HEAD_BYTES, _PIECE_BYTES = (1 << 20) + (1 << 16), 4 << 20
 _SERVED = ("http", "https", "s3")
 _AGAIN = "check the address and the server, and run it again"
@@ -26,23 +27,23 @@ _RESUMES = "fetch the file by a program that continues after a stop, such as cur
 
 
 class _File(Protocol):
-    """What RemoteStream reads."""
+    """The source of a RemoteStream."""
 
     def read(self, size: int) -> bytes:
-        """At most so many bytes; none at the end."""
+        """At most `size` bytes; empty at the end."""
         ...
 
     def skip(self, size: int) -> int:
-        """Moves ahead, at most to the end; returns how far."""
+        """Skip `size` bytes, at most to the end; returns the number of skipped bytes."""
         ...
 
     def close(self) -> None:
-        """Nothing is read any more."""
+        """End reading."""
         ...
 
 
 class RemoteStream(RawStream):
-    """A stream of a file that is not here."""
+    """A stream of a remote file."""
 
     def __init__(self, file: _File, name: str, *, seekable: bool) -> None:
         super().__init__(cast(BinaryIO, file), name)
@@ -52,7 +53,7 @@ class RemoteStream(RawStream):
         try:
             return self._file.read(min(size, _PIECE_BYTES))
         except InputError as error:
-            self.fault = error  # it may have to pass through foreign code
+            self.fault = error  # other libraries may replace it on the way
             raise
 
     def skip(self, size: int) -> int:
@@ -68,10 +69,10 @@ class RemoteStream(RawStream):
 
 
 class RemoteFile:
-    """A file behind an address, as it was when it was first asked for.
+    """A remote file, in its version at the first request.
 
-    name : the address without secrets. size : in bytes, None where that is not known. version : "" where that is not
-    known. Raises InputError where there is none.
+    name : the address without secrets. size : in bytes, None if unknown. version : "" if unknown. Raises InputError if
+    the file is missing.
     """
 
     def __init__(self, url: str) -> None:
@@ -92,7 +93,7 @@ class RemoteFile:
             raise InputError("the file is empty", path=self.name, remedy="check the address")
 
     def _look(self) -> None:
-        """The first bytes, the size and the version."""
+        """Request the first bytes, the size and the version."""
         place, mark, query = self._url.partition("?")
         folder, _, key = place.rpartition("/")
         self._key = unquote(key)
@@ -103,13 +104,13 @@ class RemoteFile:
                 self._head = bytes(head)
             except NoRangesError:
                 self._ranges = False
-                self._whole()  # which has its size and version
+                self._whole()  # its response has the size and version
         if self._first is not None:
             self.size = self._first.size
             self.version = f"{self._first.tag} {self._first.modified}"
 
     def _whole(self) -> Iterator[bytes]:
-        """All of it at once. Raises StoreError, and InputError where it is another version."""
+        """The whole file in one response. Raises StoreError, and InputError for another version."""
         assert isinstance(self._objects, ServedObjects)
         version, pieces = self._objects.stream(self._key, _PIECE_BYTES)
         self._check(version)
@@ -122,7 +123,7 @@ class RemoteFile:
                              remedy="run the command again once nothing writes to it")
 
     def piece(self, begin: int, size: int | None = None) -> bytes:
-        """The bytes from here on, so many, or as many as there are in a piece. Raises InputError."""
+        """The bytes from `begin` on, `size` or the size of a piece. Raises InputError."""
         assert self._objects is not None
         end = begin + (_PIECE_BYTES if size is None else size)
         end = end if self.size is None else min(end, self.size)
@@ -134,7 +135,7 @@ class RemoteFile:
             return bytes(data)
 
     def _foreign(self) -> Any:
-        """A file of fsspec."""
+        """The file, opened through fsspec."""
         try:
             import fsspec
         except ImportError:
@@ -154,7 +155,7 @@ class RemoteFile:
 
 
     def anywhere(self) -> Any:
-        """A file of Python that is read at any place. Raises InputError where the server has no ranges."""
+        """A seekable Python file object. Raises InputError if the server has no range requests."""
         if self._objects is None:
             return self._foreign()
         if not self._ranges or self.size is None:
@@ -164,7 +165,7 @@ class RemoteFile:
 
 
 class _Anywhere(RawIOBase):
-    """A file that is read at any place, by a request a read."""
+    """A seekable file, with one request for each read."""
 
     def __init__(self, file: RemoteFile, size: int) -> None:
         super().__init__()
@@ -190,11 +191,11 @@ class _Anywhere(RawIOBase):
 
 
 class _Pieces:
-    """A file that is asked for piece by piece, one of them ahead."""
+    """A file that is requested in pieces, one piece ahead."""
 
     def __init__(self, file: RemoteFile, head: bytes) -> None:
         self._file, self._data, self._at = file, head, 0
-        self._end = len(head)  # of what is at hand, in the file
+        self._end = len(head)  # offset in the file after the current data
         self._pool: ThreadPoolExecutor | None = None
         self._ahead: Future[bytes] | None = None
 
@@ -230,7 +231,7 @@ class _Pieces:
 
 
 class _Whole:
-    """A file that comes at once. pieces : its bytes."""
+    """A file from a single response. pieces : its bytes."""
 
     def __init__(self, pieces: Iterator[bytes], name: str) -> None:
         self._pieces, self._name = pieces, name
@@ -277,7 +278,7 @@ class _Foreign:
 
 @contextmanager
 def _said(name: str, begin: int = 0, remedy: str = _AGAIN) -> Iterator[None]:
-    """A context where what is said of a store is said of an input."""
+    """A context that turns errors about a store into errors about an input."""
     try:
         yield
     except StoreError as error:
@@ -289,7 +290,7 @@ def _said(name: str, begin: int = 0, remedy: str = _AGAIN) -> Iterator[None]:
 
 @contextmanager
 def _damage(name: str, begin: int) -> Iterator[None]:
-    """A context where whatever a file system of fsspec raises becomes an InputError."""
+    """A context that turns all errors of an fsspec file system into an InputError."""
     try:
         yield
     except Exception as error:

@@ -1,9 +1,9 @@
 """Files that list the vertices of a graph beside its edges: `--vertices`.
 
-    ids alone         one a line (Graphalytics .v), or a column of a table with a header (Neo4j's :ID, Gephi's Id)
+    ids alone         one in each line (Graphalytics .v), or a column of a table with a header (Neo4j's :ID, Gephi's Id)
     ids and names     an integer, a tab and a name (Common Crawl's hosts): the names are the ids of the store
 
-Every vertex that is listed counts, also without an edge. Graphalytics has NAME.v beside NAME.e, which is found there.
+Each listed vertex counts, also without an edge. NAME.v of Graphalytics beside NAME.e is found automatically.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _SPACE = re.compile(r".*:ID\((.+)\)", re.IGNORECASE)
 _DIRECTED = re.compile(rb"(?m)^[ \t]*graph\.[^=\s]+\.directed[ \t]*=[ \t]*(true|false)[ \t]*\r?$")
 _DIGITS = r"^[0-9]{1,19}$"
 _SEPARATORS = ("\t", ",", ";", "|")
-# The first field of every line twice, which readers of pairs take for a vertex and itself.
+# Patterns to write the first field of each line twice, which readers of pairs read as a vertex and itself.
 _TWICE = {"": re.compile(rb"([^\r\n]+)"), "\t": re.compile(rb"([^\t\r\n]+)[^\r\n]*"),
           " ": re.compile(rb"([^ \t\r\n]+)[^\r\n]*")}
 
 
 @dataclass(frozen=True)
 class ListForm:
-    """How a list is read. separator : between its fields, "" for ids alone. named : whether names stand behind ids.
-    skip, line : bytes before the first vertex, and the number of its line. columns : of a table, and place : of that
-    with the ids."""
+    """The form of a list. separator : between its fields, "" for ids alone. named : whether names follow the ids.
+    skip : bytes before the first vertex. line : number of its line. columns : column names of a table. place : place of
+    the column of ids."""
 
     separator: str
     named: bool = False
@@ -54,7 +54,7 @@ class ListForm:
 class VertexList(Named):
     """Files that list vertices.
 
-    inputs : at least one. named : whether they have names, which are strings that are all different.
+    inputs : at least one. named : whether they have names, which are distinct strings.
     """
 
     def __init__(self, inputs: Sequence[Input]) -> None:
@@ -74,19 +74,19 @@ class VertexList(Named):
 
     @property
     def note(self) -> str:
-        """What is taken from them, in one sentence."""
+        """The note on their use, in one sentence."""
         return f"vertices are those of {self.name}" + (", by their names" if self.named else "")
 
     def declared(self, batch_bytes: int, strings: bool, weighted: bool) -> Iterator[EdgeBatch]:
-        """Batches that declare the vertices of lists without names. Raises InputError at a line that has no id of the
-        kind that the edges have."""
+        """Batches that declare the vertices of lists without names. Raises InputError at a line without an id of the
+        same kind as in the edges."""
         for source, form in zip(self.inputs, self._forms, strict=True):
             for batch in _ids(source, form, batch_bytes, strings):
                 weights = np.zeros(len(batch.src)) if weighted else None
                 yield EdgeBatch(batch.src, batch.src, weights, declares=True)
 
     def names(self, batch_bytes: int) -> Iterator[tuple[Any, Any]]:
-        """Ids, int64[k], and names, a pyarrow string array, of lists with both. Raises InputError at a line without."""
+        """(ids, int64[k]; names, a pyarrow string array) of lists with both. Raises InputError at an invalid line."""
         from .lines import LineReader
 
         for source, form in zip(self.inputs, self._forms, strict=True):
@@ -104,8 +104,8 @@ def find_vertices(names: str | Path | Sequence[str | Path], encoding: str) -> Ve
 
 
 def find_beside(names: Sequence[str]) -> tuple[VertexList | None, bool | None]:
-    """The list NAME.v of Graphalytics beside NAME.e, and whether its properties say that edges have directions; None
-    where there is none."""
+    """(list NAME.v of Graphalytics beside NAME.e, whether its properties say that edges have directions); None for each
+    if missing."""
     path = Path(names[0])
     beside, properties = path.with_suffix(".v"), path.with_suffix(".properties")
     if len(names) > 1 or path.suffix != ".e" or not beside.is_file():
@@ -122,7 +122,7 @@ def find_beside(names: Sequence[str]) -> tuple[VertexList | None, bool | None]:
 
 
 def _form(source: Input) -> ListForm:
-    """How this list is read. Raises InputError where two readings fit, or none."""
+    """The form of this list. Raises InputError if two forms fit, or none."""
     head = source.peek(HEAD_BYTES, text=True)
     sample = sample_of(head, len(head) < HEAD_BYTES)
     if not sample.lines:
@@ -153,7 +153,7 @@ def _form(source: Input) -> ListForm:
 
 
 def _table(sample: Sample) -> ListForm | None:
-    """The form of a list below a header that names a column of ids, None of others."""
+    """The form of a list with a header that names a column of ids, None for others."""
     first, skip, line = sample.lines[0].text, 0, 1
     if len(sample.lines) > 1:
         skip, line = sample.lines[1].offset, sample.lines[1].number
@@ -178,7 +178,7 @@ def _kernel_separator(form: ListForm) -> int:
 
 
 def _ids(source: Input, form: ListForm, batch_bytes: int, strings: bool) -> Iterator[EdgeBatch]:
-    """Pairs of every id and itself."""
+    """Pairs of each id and itself."""
     kind = "string" if strings else "int"
     if form.columns:
         from .csv_table import CsvSource
@@ -196,13 +196,13 @@ def _ids(source: Input, form: ListForm, batch_bytes: int, strings: bool) -> Iter
     with source.text(form.skip) as stream:
         try:
             yield from (lines.names if strings else lines.pairs)(stream, "#%", batch_bytes)
-        except InputError as error:  # whose line has the field twice
+        except InputError as error:  # its text has the field twice
             text = None if error.text is None else error.text.partition("\t")[0]
             raise InputError(error.what, path=error.path, line=error.line, text=text, remedy=error.remedy) from error
 
 
 def _integers(texts: Any, name: str, n_before: int) -> Any:
-    """Ids as int64[k]; so many came before. Raises InputError for what is none."""
+    """Ids as int64[k]. n_before : number of ids before. Raises InputError for an invalid id."""
     good = pc.match_substring_regex(texts, _DIGITS)
     wrong = None
     if pc.all(good, min_count=0).as_py():

@@ -1,8 +1,8 @@
-"""Formats whose grammar has no order in which edges must come, so that a file is read whole, by a library: GML and
-graph6 by networkx, DOT by pydot, JSON by the standard library.
+"""Formats whose grammar does not fix the order of edges, so that a library reads the whole file: networkx for GML and
+graph6, pydot for DOT, the standard library for JSON.
 
-What a file takes in memory is estimated from its size before it is read, and refused with the numbers where the budget
-is smaller. The graph then stays in memory, and its edges are handed on in batches.
+The memory for a file is estimated from its size before reading; a file that exceeds the budget is refused, with the
+numbers. The graph stays in memory, and its edges are yielded in batches.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ SORT_BYTES = 128 << 20
 JITTER_BYTES = 16 << 20
 """By how much one process may be larger than another of the same command."""
 _READ_BYTES = 1 << 20
-_VERTEX_BYTES = 500  # of a graph of networkx
-_LEAST_CODE, _ESCAPE = 63, 63  # of a byte of graph6
+_VERTEX_BYTES = 500  # bytes of a vertex in a networkx graph
+_LEAST_CODE, _ESCAPE = 63, 63  # for bytes of graph6
 _GRAPH6_MARK = re.compile(rb"\A>>(?:graph6|sparse6|digraph6)<<")
 
 
 @dataclass(frozen=True)
 class WholeGraph:
-    """A graph that was read. nodes : of any hashable kind. edges : (source, target, weight or attributes), as
-    NodesSource takes them. directed : whether they have directions."""
+    """A graph in memory. nodes : of any hashable type. edges : (source, target, weight or attributes), in the form for
+    NodesSource. directed : whether edges have directions."""
 
     nodes: Sequence[Any]
     edges: Sequence[tuple[Any, ...]]
@@ -44,17 +44,17 @@ class WholeGraph:
 
 
 class HeldSource(FileSource):
-    """A file whose graph is in memory as a whole once `_read_info` has been there, as `_edges`."""
+    """A file whose whole graph is in memory, as `_edges`, after `_read_info`."""
 
     _edges: Any = None
 
     def _room(self) -> tuple[int, int]:
-        """Bytes that are taken beside a graph, and those of the budget that it may take."""
+        """(bytes in use beside the graph, bytes of the budget that the graph may use)."""
         memory, taken = self.wishes.memory_bytes or default_memory_bytes(), program_rss_bytes() + SORT_BYTES
         return taken, max(0, memory - taken)
 
     def _check_room(self, what: str, size: int, otherwise: str = "") -> None:
-        """Raises BudgetError where that takes more than there is room for. otherwise : more of the remedy."""
+        """Raise BudgetError if `size` bytes do not fit in the budget. what : their name. otherwise : another remedy."""
         taken, room = self._room()
         if size > room:
             raise BudgetError(f"{what} take about {format_size(size)} of memory, but {format_size(room)} are free",
@@ -70,7 +70,7 @@ class HeldSource(FileSource):
 
 
 class WholeSource(HeldSource):
-    """See the module. memory_factor : bytes that a byte of the file takes once it is read. package : what reads it."""
+    """See the module. memory_factor : bytes in memory per byte of the file. package : the library that reads it."""
 
     takes_strings = takes_columns = True
     memory_factor: ClassVar[int]
@@ -87,7 +87,7 @@ class WholeSource(HeldSource):
                        weight_name="" if self.weights is None else self._attribute())
 
     def _labels(self, nodes: Sequence[Any]) -> Sequence[Any] | None:
-        """What the vertices are called, where the user insists on it; None: as they are."""
+        """The labels of the vertices if the user sets the kind of ids; None: the nodes themselves."""
         if self.ids == "string":
             return [str(node) for node in nodes]
         wrong = [node for node in nodes if not isinstance(node, int)] if self.ids == "int" else []
@@ -104,7 +104,7 @@ class WholeSource(HeldSource):
                              remedy=f"{EXTRA}, or write it as GraphML or as an edge list") from error
 
     def _whole(self) -> bytes:
-        """The bytes of the file. Raises BudgetError where there are too many for the memory."""
+        """The bytes of the file. Raises BudgetError if they do not fit in memory."""
         most, pieces, size = self._room()[1] // self.memory_factor, list[bytes](), 0
         with self.input.text() as stream:
             while piece := stream.read(_READ_BYTES):
@@ -122,7 +122,7 @@ class WholeSource(HeldSource):
         """The graph in the bytes of the file. Raises InputError."""
 
     def _attribute(self) -> str:
-        """The attribute that has the weights."""
+        """The name of the attribute with the weights."""
         return (self.weights.column if self.weights is not None else "") or "weight"
 
     def _text(self, data: bytes) -> str:
@@ -133,32 +133,32 @@ class WholeSource(HeldSource):
                              remedy="name its encoding with --encoding") from error
 
     def _refused(self, error: Exception) -> InputError:
-        """What a library said, as an error."""
+        """The InputError for an error of a library."""
         why = " ".join(str(error).split())[:200]
         return self.error(f"this cannot be read as {self.format} ({why or type(error).__name__})",
                           remedy="mend the file, or write the graph as an edge list")
 
 
-# Texts, and reals of GML (which networkx makes floats of).
+# Texts, and reals of GML (which networkx converts to floats).
 _LONG = re.compile(r'"[^"]*"|[+-]?[0-9]*\.[0-9]*(?:[Ee][+-]?[0-9]+)?')
 _MARK = "\ue000"
 
 
 def _marked(found: re.Match[str]) -> str:
-    """A real with many digits as a text that `_number` knows; all else as it is."""
+    """A real with many digits, marked as a text for `_number`; other matches unchanged."""
     text = found[0]
     return text if text.startswith('"') or len(text) <= SHORT else f'"{_MARK}{text}"'
 
 
 def _number(text: str) -> float | Decimal:
-    """The number that was marked. Raises ValueError for another text."""
+    """The number in a marked text. Raises ValueError for other texts."""
     if not text.startswith(_MARK):
         raise ValueError
     return float_or_decimal(text.removeprefix(_MARK))
 
 
 class GmlSource(WholeSource):
-    """GML (Himsolt 1997). Vertices are called by their ids."""
+    """GML (Himsolt 1997). The labels of vertices are their ids."""
 
     format, package, memory_factor = "gml", "networkx", 60
 
@@ -168,7 +168,7 @@ class GmlSource(WholeSource):
         text = self._text(data)
         at = text.lower().find("[", max(0, text.lower().find("graph")))
         if "multigraph" not in text[at : at + 200]:
-            text = f"{text[: at + 1]} multigraph 1 {text[at + 1 :]}"  # else parallel edges are refused
+            text = f"{text[: at + 1]} multigraph 1 {text[at + 1 :]}"  # networkx refuses parallel edges otherwise
         try:
             graph = nx.parse_gml(_LONG.sub(_marked, text).splitlines(), label="id", destringizer=_number)
         except (nx.NetworkXException, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
@@ -177,7 +177,7 @@ class GmlSource(WholeSource):
 
 
 class Graph6Source(WholeSource):
-    """graph6, sparse6 and digraph6 (McKay), one graph a file. Vertices are called 0 to n - 1."""
+    """graph6, sparse6 and digraph6 (McKay), one graph per file. Vertices are 0 to n - 1."""
 
     format, package, memory_factor = "graph6", "networkx", 2500
 
@@ -201,12 +201,12 @@ class Graph6Source(WholeSource):
         return _of_networkx(graph, None)
 
     def _check_vertices(self, count: int) -> None:
-        """Raises BudgetError for more vertices than memory has room for, which a few bytes can claim."""
+        """Raise BudgetError if `count` vertices do not fit in memory; a few bytes can declare any number."""
         self._check_room(f"{count:,} vertices", count * _VERTEX_BYTES, ", or write it as an edge list")
 
 
 def _vertices_of(line: bytes) -> int:
-    """The number of vertices that graph6 or sparse6 begins with, in one byte, three or six; 0 where it is cut."""
+    """The number of vertices at the beginning of graph6 or sparse6, in one, three or six bytes; 0 if it is cut."""
     codes = [code - _LEAST_CODE for code in line.lstrip(b":&")[:8]]
     escapes = next((i for i, code in enumerate(codes[:2]) if code != _ESCAPE), 2)
     digits = codes[escapes : escapes + (1, 3, 6)[escapes]]
@@ -214,7 +214,7 @@ def _vertices_of(line: bytes) -> int:
 
 
 def _digraph6(line: bytes) -> WholeGraph:
-    """The graph in a line of digraph6, which networkx does not read: rows of bits of its matrix, six a byte. Raises
+    """The graph in a line of digraph6, which networkx cannot read: rows of bits of its matrix, six per byte. Raises
     ValueError."""
     import numpy as np
 
@@ -230,14 +230,14 @@ def _digraph6(line: bytes) -> WholeGraph:
 
 
 def _of_networkx(graph: Any, attribute: str | None) -> WholeGraph:
-    """A graph of networkx; `attribute` has the weights, None without."""
+    """The WholeGraph of a networkx graph. attribute : edge attribute with the weights, None without."""
     data = True if attribute is None else attribute
     return WholeGraph(list(graph), list(graph.edges(data=data)), graph.is_directed())
 
 
 class JsonSource(WholeSource):
-    """Nodes and links or edges, as D3, networkx, Cytoscape, vis.js and graphology write them; a list of edges; or an
-    edge a line."""
+    """JSON: nodes with links or edges, as from D3, networkx, Cytoscape, vis.js and graphology; a list of edges; or an
+    edge in each line."""
 
     format, memory_factor = "json", 25
 
@@ -253,7 +253,7 @@ class JsonSource(WholeSource):
 
 
 class DotSource(WholeSource):
-    """Graphviz DOT. Vertices are called as they are written, without quotes and ports."""
+    """Graphviz DOT. The labels of vertices are their names without quotes and ports."""
 
     format, package, memory_factor = "dot", "pydot", 400
 
@@ -267,5 +267,5 @@ class DotSource(WholeSource):
 
 
 def unique(nodes: Iterable[Any]) -> list[Any]:
-    """The nodes, each once, in the order in which they come first."""
+    """The nodes without duplicates, in the order of their first occurrence."""
     return list(dict.fromkeys(nodes))

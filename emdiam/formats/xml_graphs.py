@@ -1,9 +1,9 @@
 """GraphML and GEXF, read by the expat of the standard library as a stream of tags.
 
-(GraphML: Brandes, Eiglsperger, Lerner, Pich, "Graph Markup Language", 2010; GEXF 1.2 and 1.3: gexf.net.) Vertices are
-called by the attribute `id` of their tag, whether they have edges or not. An edge goes one way as its tag says, else as
-the graph says. Entities that a document declares are refused, since a few lines of them stand for any amount of text;
-and no tag may be longer than 16 MiB.
+(GraphML: Brandes, Eiglsperger, Lerner, Pich, "Graph Markup Language", 2010; GEXF 1.2 and 1.3: gexf.net.) The label of a
+vertex is the attribute `id` of its tag, also for vertices without edges. The tag of an edge decides whether it has a
+direction, else the tag of the graph. Declared entities are refused, since a few lines of them can expand to any amount
+of text. No tag may be longer than 16 MiB.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _REMEDY = "fetch or write the file again"
 
 
 class _Tags:
-    """The tags of one document, as they come: what both formats share.
+    """A handler for the tags of one document; the shared base of both formats.
 
-    collector : takes vertices and edges. column : name of the weights that are kept, "" for the usual ones; None where
-    no weights are.
+    collector : receives vertices and edges. source : its `weights` name the weights to keep ("" for the usual ones;
+    None: no weights).
     """
 
     def __init__(self, source: XmlSource, collector: Collector) -> None:
         self._source, self._collector = source, collector
         self._column = None if source.weights is None else source.weights.column
         self._graphs = 0
-        self._arcs = list[bool]()  # of the graphs that are open
+        self._arcs = list[bool]()  # for each open graph, whether its edges are directed
         self._keys, self._names = set[str](), list[str]()
         self._default: str | None = None
         self._edge: tuple[str | None, str | None, bool] | None = None
@@ -45,13 +45,13 @@ class _Tags:
         self.n_weights = 0
 
     def _is_weight(self, name: str | None) -> bool:
-        """Whether an attribute called so has the weights."""
+        """Whether the attribute with this name has the weights."""
         if not self._column:
             return (name or "").strip().lower() in NAMES
         return name == self._column
 
     def open_graph(self, arcs: bool) -> None:
-        """The tag of a graph; one beside another is refused, one inside another is a part of it."""
+        """Handle the tag of a graph. A graph inside another is a part of it; a second one beside it is refused."""
         if not self._arcs:
             self._graphs += 1
             if self._graphs > 1:
@@ -59,15 +59,15 @@ class _Tags:
         self._arcs.append(arcs)
 
     def close_graph(self) -> None:
-        """Its end."""
+        """Handle the end of a graph."""
         self._arcs.pop()
 
     def open_edge(self, src: str | None, dst: str | None, directed: bool, weight: str | None) -> None:
-        """The tag of an edge."""
+        """Handle the tag of an edge."""
         self._edge, self._weight = (src, dst, directed), weight
 
     def close_edge(self) -> None:
-        """The end of an edge, whose weight is known by now."""
+        """Handle the end of an edge, whose weight is now known."""
         if self._edge is not None:
             src, dst, directed = self._edge
             weight = self._weight if self._weight is not None else self._default
@@ -80,22 +80,22 @@ class _Tags:
             self._edge = None
 
     def text(self, data: str) -> None:
-        """A piece of the text between tags."""
+        """Collect a piece of the text between tags."""
         if self._text is not None and sum(map(len, self._text)) < _LONGEST_TEXT:
             self._text.append(data)
 
     def taken_text(self) -> str:
-        """The text since it was asked for."""
+        """The text since the last call."""
         text, self._text = "".join(self._text or []), None
         return text
 
     @abstractmethod
     def start(self, tag: str, values: dict[str, str]) -> None:
-        """The beginning of a tag without its namespace."""
+        """Handle the start of a tag; its name has no namespace."""
 
     @abstractmethod
     def end(self, tag: str) -> None:
-        """Its end."""
+        """Handle the end of a tag."""
 
 
 class _GraphmlTags(_Tags):
@@ -158,7 +158,7 @@ class _GexfTags(_Tags):
             if self._column:
                 own = own if self._column == _GEXF_WEIGHT else None
             elif self._column is not None and own is None:
-                own = "1"  # what an edge without this attribute weighs
+                own = "1"  # the weight of an edge without this attribute
             self.open_edge(values.get("source"), values.get("target"), kind == "directed", own)
         elif tag == "attvalue" and self._edge is not None and values.get("for") in self._keys:
             self._weight = values.get("value")
@@ -182,7 +182,7 @@ class XmlSource(FileSource):
                            weight_name="" if self.weights is None else self.weights.column)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """See EdgeSource. Raises InputError with the line for what is no such document."""
+        """See EdgeSource. Raises InputError with the line for an invalid document."""
         with self.input.text() as stream:
             parser = expat.ParserCreate("utf-8" if self.input.encoding else None)
             collector = Collector(self, batch_bytes, lambda: {"line": parser.CurrentLineNumber})
@@ -201,7 +201,7 @@ class XmlSource(FileSource):
         self.dropped = {"weights": tags.n_weights if self.weights is None else 0}
 
     def _attach(self, parser: Any, tags: _Tags) -> None:
-        """Have the parser call `tags`."""
+        """Connect the parser to the handlers of `tags`."""
         def local(name: str) -> str:
             return name.rpartition(":")[2]
 
@@ -220,7 +220,7 @@ class XmlSource(FileSource):
         except expat.ExpatError as error:
             raise self.error(f"this is no {self.format} document ({expat.ErrorString(error.code)})", line=error.lineno,
                              remedy=_REMEDY) from error
-        except (ValueError, LookupError) as error:  # of an encoding that is declared and that nothing knows
+        except (ValueError, LookupError) as error:  # an unknown declared encoding
             raise self.error(f"this is no {self.format} document ({error})", remedy=_REMEDY) from error
 
 
