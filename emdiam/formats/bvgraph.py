@@ -6,8 +6,8 @@ Software Heritage.
     NAME.offsets      the number of bits of each row; with it several threads decode, each from another node on
 
 Rows are decoded into batches. After a batch the rows stay in memory that later rows may copy from. A thread that starts
-in the middle first decodes the rows that its first rows copy from, and in turn those that they copy from. Batches come
-in the order of nodes.
+in the middle first decodes the rows that its first rows copy from, directly or through other rows. Batches come in the
+order of nodes.
 """
 
 from __future__ import annotations

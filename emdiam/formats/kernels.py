@@ -45,7 +45,7 @@ _PLUS, _POINT = 43, 46
 _LOWER, _E, _I, _N = 32, 101, 105, 110
 # Exact in float64: whole numbers up to 2^53, and powers of ten up to 10^22.
 _EXACT, _EXACT_POWER = np.uint64(1 << 53), 22
-# Below this number, two decimals with the same number of places never have the same float64.
+# Below this number, different decimals with the same number of places have different float64 values.
 _UNIQUE, _TEN = np.uint64(10**15), np.uint64(10)
 _LARGEST_FLOAT = 1 << 53
 _LARGEST_MINUS = -LEAST_WHOLE

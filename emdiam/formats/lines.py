@@ -72,7 +72,7 @@ class LineReader:
     def __post_init__(self) -> None:
         self._state = np.zeros(kernels.STATE_SIZE, np.int64)
         self._state[kernels.LINE] = self.line
-        # Weights that are converted in Python, since the kernels convert only those that need one rounding.
+        # Weights that are converted in Python; the kernels convert only weights with a single rounding.
         self._hard = np.zeros((_HARD_WEIGHTS, 4), np.int64)
         self._minus = self.weights is not None and self.weights.negative
 
@@ -105,8 +105,8 @@ class LineReader:
         return np.empty(0 if self.weights is None else capacity)
 
     def _read_hard(self, block: Any, weights: Any, before: int) -> None:
-        """Convert the weights in `block` that a kernel could not. before : first place in `weights` of those from the
-        kernel; whole multiples of 10^-k are stored there bit by bit."""
+        """Convert the weights in `block` that a kernel could not. before : first place in `weights` of the kernel's
+        results. Weights in units of 10^-k replace the floats in place, as the bits of int64."""
         hard = self._hard[: self._state[kernels.HARD]]
         self._state[kernels.HARD] = 0
         if self.weights is None or (not len(hard) and self.weights.digits.places is None):

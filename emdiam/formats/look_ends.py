@@ -1,4 +1,4 @@
-"""Which two fields of a line are the ends of an edge, and errors if this is not clear.
+"""The choice of the two fields of a line that are the ends of an edge, and errors if it is not clear.
 
 The functions check the first lines. If a line number, a time, a name of a vertex or a mark of another language may be
 read as an end, the error says so, and how to name the ends.

@@ -93,7 +93,7 @@ def is_lgl(name: str, sample: Sample) -> bool:
 
 
 def begins_as_lists_of_networkx(sample: Sample) -> bool:
-    """Whether the first comments are those that networkx writes above its lists of neighbours."""
+    """Whether the text begins with the comments of networkx above lists of neighbours."""
     return len(sample.comments) >= _FEW and bool(
         _NETWORKX.fullmatch(sample.comments[1]))
 

@@ -148,7 +148,8 @@ _ARRAY_REMEDY = "write it with scipy.sparse.save_npz, or edge_index of shape (2,
 
 
 def find_array(source: NpzSource, archive: zipfile.ZipFile) -> str:
-    """The name of the member with the edges. Raises InputError unless there is exactly one."""
+    """The name of the member with the edges: one with a known name, or the only two-dimensional one. Raises InputError
+    if there is none."""
     names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
     shapes = {}
     for name in names:

@@ -36,7 +36,7 @@ class _Tags:
         self._source, self._collector = source, collector
         self._column = None if source.weights is None else source.weights.column
         self._graphs = 0
-        self._arcs = list[bool]()  # for each open graph, whether its edges are directed
+        self._arcs = list[bool]()  # for open graphs: whether edges are directed
         self._keys, self._names = set[str](), list[str]()
         self._default: str | None = None
         self._edge: tuple[str | None, str | None, bool] | None = None
@@ -85,7 +85,7 @@ class _Tags:
             self._text.append(data)
 
     def taken_text(self) -> str:
-        """The text since the last call."""
+        """The collected text; ends the collection."""
         text, self._text = "".join(self._text or []), None
         return text
 
