@@ -143,14 +143,14 @@ def test_other_things_are_refused(thing: Any):
     [("a", "b"), ("a", "c")],
 ])
 def test_a_list_or_array_of_pairs_is_edges(edges: list[Any]):
-    """Two of them too: only a tuple is (src, dst)."""
+    """Two of them too: only a tuple, of arrays or lists, is (src, dst). A tuple of tuples may be both."""
     expected = [tuple(np.asarray(edge).tolist()) for edge in edges]
     assert pairs(as_source(edges)) == expected
     columns = ("1", "2") if expected == [(0, 1), (0, 2)] else None  # by columns these are other edges
     assert pairs(as_source(np.array(edges).reshape(-1, 2), columns=columns)) == expected
     assert pairs(as_source(np.array(edges, order="F").reshape(-1, 2), columns=columns)) == expected
     if len(edges) == 2:
-        assert pairs(as_source(tuple(edges))) == list(zip(*expected, strict=True))
+        assert pairs(as_source(tuple(map(list, edges)))) == list(zip(*expected, strict=True))
 
 
 @pytest.mark.parametrize(("edges", "text"), [
