@@ -129,9 +129,9 @@ def distances_between_all(rows: Any, solver: Any, method: str) -> tuple[np.ndarr
 
     n, rounds = rows.n_vertices, 0
     lengths = lengths_of(rows)[0]
-    if method == "harish":
+    if method in ("harish", "ortega"):
         matrix = np.empty((n, n), lengths.dtype)
-        solver.searches(rows, lengths.infinity, no_tick).fill(0, matrix)
+        solver.searches(method, rows, lengths.infinity, no_tick).fill(0, matrix)
     else:
         matrix = matrix_in_ram(rows, lengths)
         rounds = solver.solve(matrix, method, no_tick)

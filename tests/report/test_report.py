@@ -239,7 +239,7 @@ def test_a_long_night_begins_short(tmp_path: Path):
         (8, None), (4, "More graphs: 4"), (8, None), (2, "More runs: 2")]
     opened = re.sub(r"<details.*?</details>", "", text.replace("</section>", "</details>"), flags=re.DOTALL)
     assert (opened.count("<figure"), text.count("<figure")) == (4, 14) and "More plots: 8" in text
-    assert {plot.caption for plot in whole.plots} == {""} and whole.legend.startswith("Vertices by their ecc")
+    assert {plot.caption for plot in whole.plots} == {""} and whole.legend.startswith("Vertices by ecc")
     assert [plot.title.partition(":")[0] for plot in whole.plots] == [row[0] for table in whole.tables for row in
                                                                       table.rows]
     assert '<details class="whole"><summary><h2>Cost</h2></summary><div id="cost">' in text
