@@ -100,7 +100,8 @@ FAULTS = (
           "    if value and (value > _EXACT or", "    if value and (",
           ("tests/formats/test_weights.py",)),
     Fault("the first neighbour of a row counts before its weight is there", "emdiam/formats/kernels.py",
-          "            if not weighted:  # otherwise count the pair when its weight is read\n                count += 1\n",
+          "            if not weighted:  # otherwise count the pair when its weight is read\n"
+          "                count += 1\n",
           "            if not weighted or words == lead:\n                count += 1\n",
           ("tests/formats/test_weights.py",)),
     Fault("bounds along weights forget how far the source sees", "emdiam/certificates/weighted.py",
