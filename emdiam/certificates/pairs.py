@@ -17,16 +17,16 @@ certify a pair of sampled rows, no column certifies these rows, and they are the
 one pair, and the proof ends.
 
 A set is a range of one permutation of the rows. The sets of a waiting product are only changed as wholes, since the
-sets cut in the meantime are parts of one of them or disjoint from it. Bytes: 4 per point (8 from 2^31 points on), and
-32 per waiting product.
+sets cut in the meantime are parts of one of them or disjoint from it.
+Bytes: 4 per point (8 from 2^31 points on), and 32 per waiting product.
 
 Also vertices with open bounds, proved through pairs: ecc(v) <= L(v) if every w is within L(v) of v. L(v) is the lower
 bound proved by distances to sources. A source w is within it, since its distance is one of these. Any other w is near
 if some source p has U(v, w) = d(v, p) + d(p, w) <= L(v). If every path from v to w meets a source, that is, if they are
 in different *parts*, the components of the graph without the sources, then the smallest U(v, w) is their distance, and
 L(v) is raised to it. With the source s of the smallest d(v, s) + ecc(s), only vertices w farther than L(v) - d(v, s)
-from s matter: these are examined from the farthest on. Bytes: the distances of all vertices of the component to all its
-sources, and 8 per vertex and thread.
+from s matter: these are examined from the farthest on.
+Bytes: the distances of all vertices of the component to all its sources, and 8 per vertex and thread.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Distances are proposed by a search, and checked. No arc leads to a vertex in less than its distance, so no distance is
 too large. Every vertex is reached from a source along arcs whose weights add up to the distances, so none is too small.
-One pass over the arcs checks both. A search has at most one source in each component. Bytes: the rows, or blocks of
-them; 24 per vertex, and the memory of a search.
+One pass over the arcs checks both. A search has at most one source in each component.
+Bytes: the rows, or blocks of them; 24 per vertex, and the memory of a search.
 
 A weighted diameter: bounds from the distances of all sources, then the remaining pairs. If several vertices of a
 component are unsettled, its sources are searched again, and the distances to those vertices are kept for the pairs.

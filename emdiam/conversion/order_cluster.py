@@ -5,8 +5,9 @@ sufficient part of it, is clustered again until few clusters remain; and vertice
 clusters (methods/approx/cluster_order.py). So vertices that are near in the graph are near in the store, in every
 direction: a BFS from any vertex touches a block about once. Passes: those of growing clusters, and one or two to
 condense. Bytes per vertex: 4 for the labels of clusters, 8 if there are too many clusters for that, and 3.5 for the
-clusters, then 4 for the new numbers. Source: the clusters are those of Mehlhorn and Meyer, External-memory
-breadth-first search with sublinear I/O (2002), by the parallel growing of Meyer (2008); the levels are ours.
+clusters, then 4 for the new numbers.
+Source: the clusters are those of Mehlhorn and Meyer, External-memory breadth-first search with sublinear I/O (2002), by
+the parallel growing of Meyer (2008); the levels are ours.
 
 The condensed graph is made from a sample of the rows if the whole graph is more than is needed to see which clusters
 are near. Every cluster has a level, the number of leading zeros of a hash of it, plus more if it has few vertices: of
@@ -17,8 +18,8 @@ arcs kept before it rose are dropped at the end. So the graph does not depend on
 several components, a second scan adds the arcs between them, from all rows except those of the largest component. So
 the components are those of the whole graph. Passes: one, and a second one over the blocks with rows outside the largest
 component. Rows that are left out are not examined. RAM: 1 byte per cluster, later 9 more, besides the collector. If a
-part of 2^-k remains, the sort takes 1 + k / 2 times the wanted memory. Source: adaptive sampling by levels of a hash,
-Wegman; Flajolet, On adaptive sampling (1990).
+part of 2^-k remains, the sort takes 1 + k / 2 times the wanted memory.
+Source: adaptive sampling by levels of a hash, Wegman; Flajolet, On adaptive sampling (1990).
 """
 
 from __future__ import annotations

@@ -8,11 +8,12 @@ number of rounds is about the number of borders that shortest paths cross, or le
 are cheap, and halves while more than half of the arcs are scanned again because a distance fell. The distances equal
 those of BFS level by level for any lead, since they are the only fixed point. The search ends when no vertex remains to
 expand; or at a level that is large for some rank (many arcs, or longer than its queue) or that has the last target:
-then all distances up to that level are final, and larger ones are dropped (search.py). Bytes: 1 to 5 and a distance for
-a vertex, 8 a message. State: the queues and the `before` bitmap of the range, which a search has anyway, and 40 bytes
-for each vertex in the messages of a round. With 2 worker processes a path of 2^17 took 0.11 to 0.37 s, level by level
-92 s (docs/scaling.md). Source: label-correcting in Delta-stepping windows, Meyer and Sanders, Delta-stepping: a
-parallelizable shortest path algorithm (2003), with unit lengths and windows that adapt.
+then all distances up to that level are final, and larger ones are dropped (search.py).
+Bytes: 1 to 5 and a distance for a vertex, 8 a message. State: the queues and the `before` bitmap of the range, which a
+search has anyway, and 40 bytes for each vertex in the messages of a round. With 2 worker processes a path of 2^17 took
+0.11 to 0.37 s, level by level 92 s (docs/scaling.md).
+Source: label-correcting in Delta-stepping windows, Meyer and Sanders, Delta-stepping: a parallelizable shortest path
+algorithm (2003), with unit lengths and windows that adapt.
 """
 
 from __future__ import annotations

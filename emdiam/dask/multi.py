@@ -3,9 +3,9 @@
 Every rank has the masks of its own vertices only. Sparse level: masks for neighbours in other ranges go to their
 owners, once for each piece of the frontier that fits the given memory. Dense level: every rank sends its frontier with
 its masks to all, in pieces that fit the memory of the receivers, which pull from it; so a level may take several rounds
-and sweeps. All ranks take the same decisions, from the same sums. Bytes sent: ceil(k / 8) for a mask of k sources, and
-the bytes of its vertex (frontier_codec.py). Sources: Then et al., PVLDB 2014 (MS-BFS); Buluc and Madduri 2011, 1D
-partitioning; Beamer et al. 2012, directions.
+and sweeps. All ranks take the same decisions, from the same sums.
+Bytes sent: ceil(k / 8) for a mask of k sources, and the bytes of its vertex (frontier_codec.py).
+Sources: Then et al., PVLDB 2014 (MS-BFS); Buluc and Madduri 2011, 1D partitioning; Beamer et al. 2012, directions.
 """
 
 from __future__ import annotations

@@ -3,10 +3,11 @@
 Sparse level: neighbours in other ranges go to their owners, with the size of the new frontier; if any were sent,
 another round sums the exact size. Dense level: the frontier goes to all, then the sizes. All ranks take the same
 decisions (direction, end, dtype of distances), from the same sums. After ASYNC_AFTER sparse levels in a row the search
-continues asynchronously (async_bfs.py), until a level is no longer small. Bytes sent: sparse, at most 5 for each vertex
-and other rank over a whole search (each rank sends it at most once), and at most 2 if more than one in 2^14 vertices of
-a range is sent; dense, at most (ranks - 1) n / 8. Sources: Buluc and Madduri, Parallel breadth-first search on
-distributed memory systems (2011), 1D partitioning; Beamer, Asanovic, Patterson, Direction-optimizing BFS (2012).
+continues asynchronously (async_bfs.py), until a level is no longer small.
+Bytes sent: sparse, at most 5 for each vertex and other rank over a whole search (each rank sends it at most once), and
+at most 2 if more than one in 2^14 vertices of a range is sent; dense, at most (ranks - 1) n / 8.
+Sources: Buluc and Madduri, Parallel breadth-first search on distributed memory systems (2011), 1D partitioning; Beamer,
+Asanovic, Patterson, Direction-optimizing BFS (2012).
 """
 
 from __future__ import annotations

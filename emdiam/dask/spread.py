@@ -3,8 +3,8 @@
 Bounds are processed in ascending order, so the first offer for a vertex is its smallest. A rank therefore sends a
 neighbour to its owner at most once in a spread (with the bound of the level), and the owner lowers or prunes the
 vertex: the same vertices get the same bounds as on one machine. On dense levels, vertices with a larger bound search
-for neighbours in the frontiers of all ranks. Bytes sent: as in a BFS (search.py). Source: F-Diam, Algorithm 5, section
-4.5.
+for neighbours in the frontiers of all ranks. Bytes sent: as in a BFS (search.py).
+Source: F-Diam, Algorithm 5, section 4.5.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ neighbours are all in its tree becomes inactive, and its blocks are no longer re
 
 I/O, with m arcs and b the bytes of an id: for each round one pass over blocks with an active vertex; for arcs of these
 b + 8 bytes written and read; for these vertices 64 written and read, besides components. Rounds: at most the logarithm
-of the number of vertices, since every tree next to another one is joined to one. Bytes: the rooms of the queues; 64
-per vertex of a range.
+of the number of vertices, since every tree next to another one is joined to one.
+Bytes: the rooms of the queues; 64 per vertex of a range.
 
 Sources: Boruvka (1926); Ajwani, Beckmann, Meyer, Veith (2012), section 2, spanning tree heuristics (weights).
 """

@@ -1,8 +1,8 @@
 """Rooted spanning forests on disk: see Forest and Trees in engine/interface.py.
 
 The forest is stored as separate rows (tree_rows.py). Its trees are components, each with hub, size and vertex of
-smallest rank. Heights come from a BFS of the forest from its roots (growth.py), level by level. Bytes: 24 per tree with
-an edge, as in the method; one range of vertices at a time.
+smallest rank. Heights come from a BFS of the forest from its roots (growth.py), level by level.
+Bytes: 24 per tree with an edge, as in the method; one range of vertices at a time.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ every range has one stretch in each write. Rows that fit the room never touch th
 rows are added to others, rows sent from a range to one that is read later (towards smaller vertices, or towards larger
 ones) need no sort (time-forward processing). I/O: every row that does not fit is written once, and read once each time
 that its range is read; a stretch is the room / the number of ranges on average. Bytes: 8 per word of the room, twice,
-and 4 per row; 8 per range for each write. Source: Chiang, Goodrich, Grove, Tamassia, Vengroff, Vitter, External-memory
-graph algorithms (1995), time-forward processing; with distribution in place of its priority queue, since there are few
-ranges.
+and 4 per row; 8 per range for each write.
+Source: Chiang, Goodrich, Grove, Tamassia, Vengroff, Vitter, External-memory graph algorithms (1995), time-forward
+processing; with distribution in place of its priority queue, since there are few ranges.
 
 Table holds rows of numbers in scratch: appended, read in pieces, changed in place. Its last rows stay in RAM, so that a
 short table never touches the disk.

@@ -5,7 +5,8 @@ Many thin levels are processed in one call (thin.py). A thick level sends its he
 turns them into a bitmap (for several sources, masks of up to 64), subtracts the frontier and the one before, and lists
 the rest. If one range covers the graph, it is a bitmap in memory, and nothing is sorted or written. I/O of a thick
 level: its blocks and chunks of offsets once; if there are several ranges and more arcs than the buffer holds, every
-head is written once and read once. Source: Munagala and Ranade, SODA 1999.
+head is written once and read once.
+Source: Munagala and Ranade, SODA 1999.
 """
 
 from __future__ import annotations

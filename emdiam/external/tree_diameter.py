@@ -5,8 +5,9 @@ parent, since no neighbour is nearer. Vertices are numbered by distance, so that
 by range, from the last number to the first, and data sent from a range goes to one that is read later. I/O, with m
 arcs, r reached vertices and b the bytes of an id: one pass over the arcs; (b + 8) m written and read if they do not fit
 the buffer; for r likewise 24 r, the cost of numbering, and at most 16 r. Bytes: the room of queues, five times; 16 per
-vertex of a range. Sources: as traverse/tree_diameter.py; Chiang et al., External-memory graph algorithms (1995), trees
-by time-forward processing.
+vertex of a range.
+Sources: as traverse/tree_diameter.py; Chiang et al., External-memory graph algorithms (1995), trees by time-forward
+processing.
 
 Numbering gives the vertices of rooted trees numbers so that parents come before their children: by depth, or by another
 key with that property. Edges are sorted by depth digit by digit; the position in that order is the number. Then passes

@@ -3,8 +3,8 @@
 Source: papers/004, sections 2.1 (direction optimization, after Beamer et al., SC 2012) and 5 (mappings); the rules are
 data, see direction_table.py. Distances are uint32[n] on the device, all bits set for unreached. Graphs are undirected.
 
-Also the host code of bfs_persistent.cu, a BFS with all its levels in one launch. Source: papers/004, section 2.1, after
-Luo, Wong and Hwu (inter-block synchronisation).
+Also the host code of bfs_persistent.cu, a BFS with all its levels in one launch.
+Source: papers/004, section 2.1, after Luo, Wong and Hwu (inter-block synchronisation).
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ runtime, CUDA_ERROR_ILLEGAL_ADDRESS of the driver, NVRTC_ERROR_COMPILATION of th
 names, not numbers, which differ between the three. CuPy loads the compiler with cuda-pathfinder, which has a separate
 error for a missing one; missing headers are a plain RuntimeError. After most failures a CUDA context is unusable, so
 the device is not tried again; only after a failed allocation a run is planned once more with less memory
-(runs/opening.py). Source: CUDA Runtime API, enum cudaError; CUDA Driver API, enum CUresult; NVRTC, enum nvrtcResult.
+(runs/opening.py).
+Source: CUDA Runtime API, enum cudaError; CUDA Driver API, enum CUresult; NVRTC, enum nvrtcResult.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Spreader is the host code of spread.cu, for paged arcs. It processes values in increasing order, with a launch over the
 arcs of a queue for each; the host reads one small array a value. Pruning at a vertex with a bound as small is correct
-if every earlier spread on the column ran to the same limit, or was extended to it. Work: O(n + m) a spread. Bytes a
-vertex: two queues and the sums of the mapping. Source: F-Diam, Algorithm 5, section 4.5; see also traverse/spread.py,
-the same on the CPU.
+if every earlier spread on the column ran to the same limit, or was extended to it.
+Work: O(n + m) a spread. Bytes a vertex: two queues and the sums of the mapping.
+Source: F-Diam, Algorithm 5, section 4.5; see also traverse/spread.py, the same on the CPU.
 
 WholeSpread does the same in one launch (spread_whole.cu) on a resident graph: a copy of the seeds to the device, one
 cooperative launch for all values, and a copy of the number of lowered vertices to the host. Bytes a vertex: two queues.

@@ -4,8 +4,9 @@ Threads share the waiting vertices of the current bucket by chunks. A thread rel
 current bucket at once, if they are few; else a further round shares them. Labels are lowered atomically and have the
 waiting bit (bins.py), so a vertex in several bins is relaxed once for each label. The default of Delta is 32 x mean
 weight / mean degree; infinity makes one bucket, as in Bellman and Ford's algorithm; 1 is nearly Dijkstra's order.
-Labels are uint32 while they fit, else uint64. Work: m for each time that all rows are relaxed. Bytes a vertex: 4 or 8
-for labels, 4 for offsets, 8 for bins (bins.py). Rounds: the number of times that threads shared waiting vertices.
+Labels are uint32 while they fit, else uint64.
+Work: m for each time that all rows are relaxed. Bytes a vertex: 4 or 8 for labels, 4 for offsets, 8 for bins (bins.py).
+Rounds: the number of times that threads shared waiting vertices.
 Source: Meyer and Sanders (2003); Davidson et al. (2014) for Delta; Zhang et al. (2020) for staying in a bucket.
 """
 

@@ -3,7 +3,8 @@
 When no near vertex remains, the limit rises by Delta, beyond the smallest label of the far pile, which is split:
 vertices that were relaxed meanwhile are dropped, and vertices below the limit become near. A vertex is in the far pile
 at most once. Delta: as in Delta-stepping. Rounds: frontiers. Bytes a vertex: the bytes of frontier.py, an id and a
-byte. Source: Davidson, Baxter, Garland, Owens (2014), section 5.
+byte.
+Source: Davidson, Baxter, Garland, Owens (2014), section 5.
 
 Sorted buckets: Delta-stepping without a structure for buckets, with a sort in every round.
 

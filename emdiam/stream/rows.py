@@ -3,9 +3,9 @@
 In every row the ids must be vertices, increase strictly and exclude the row's own vertex; otherwise a StoreError names
 the row. After all blocks were read, every edge must have occurred in both directions: the sum over arcs (v, w) of h(v)
 h(w) modulo 2^64, with an odd hash h, must be the same for v < w and for v > w; asymmetric rows pass with a probability
-of about 2^-63, or if constructed on purpose. `emdiam info --check` proves symmetry. Work: once for each arc, beside its
-decoding. Bytes: 16 per block with uint32 ids. Kernels are safe on asymmetric rows too, since asymmetry is only detected
-at the end.
+of about 2^-63, or if constructed on purpose. `emdiam info --check` proves symmetry.
+Work: once for each arc, beside its decoding. Bytes: 16 per block with uint32 ids. Kernels are safe on asymmetric rows
+too, since asymmetry is only detected at the end.
 """
 
 from __future__ import annotations

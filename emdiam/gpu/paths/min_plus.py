@@ -3,8 +3,9 @@
 A round turns paths of at most L arcs into paths of at most 2 L arcs, by the product of the matrix with itself (the
 D x W that papers/004 prints as Algorithm 6 would add one arc a round). Minima are lazy: sums without a path are
 skipped. Gaussian elimination cuts the matrix into four again and again, down to a tile, and takes paths from quarter to
-quarter by products alone (paths/pairs/floyd_warshall.py). Source: papers/004, section 4 and 4.1 (Harish, Vineet and
-Narayanan: streaming blocks, lazy minimum; Tran et al.; Buluç, Gilbert and Budak). Kernel: paths/min_plus.cu.
+quarter by products alone (paths/pairs/floyd_warshall.py).
+Source: papers/004, section 4 and 4.1 (Harish, Vineet and Narayanan: streaming blocks, lazy minimum; Tran et al.; Buluç,
+Gilbert and Budak). Kernel: paths/min_plus.cu.
 """
 
 from __future__ import annotations

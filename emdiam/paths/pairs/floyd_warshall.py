@@ -1,6 +1,7 @@
 """Floyd-Warshall: for each vertex k, relax every entry (i, j) by (i, k) + (k, j).
 
-Three loops, as published; each of the n rounds reads the whole matrix. Work: n^3, on one thread.
+Three loops, as published; each of the n rounds reads the whole matrix.
+Work: n^3, on one thread.
 Source: Floyd, Algorithm 97 (1962); Warshall (1962); Busato and Bombieri, Algorithm 7.
 
 Blocked Floyd-Warshall: for each tile of the diagonal three phases, the tile itself, its row and column, all others.

@@ -3,8 +3,9 @@
 A round relaxes all arcs out of the vertices whose distances fell in the round before, into a second array of distances;
 then the second array replaces the first, and the vertices whose distances fell are the next frontier. Without weights
 this is BFS. In the published form each vertex has a mark for the frontier, and each round reads all marks; here the
-frontier is a list, so that a round with few vertices does not cost n. Work: m a search without weights; with weights an
-arc is relaxed each time that the distance of its tail falls. Bytes a vertex and thread: 17 to 25.
+frontier is a list, so that a round with few vertices does not cost n.
+Work: m a search without weights; with weights an arc is relaxed each time that the distance of its tail falls. Bytes a
+vertex and thread: 17 to 25.
 Source: Harish and Narayanan, Accelerating Large Graph Algorithms on the GPU Using CUDA (2007), Algorithms 2 to 5.
 
 All pairs row by row: a search from every vertex, each on one thread.
@@ -18,8 +19,8 @@ A waiting vertex with distance d is settled as soon as d <= D, the least d(u) + 
 least weight o(u) of an arc out of u: no path that leaves a waiting vertex is shorter than D. A round relaxes the arcs
 out of all vertices that are settled at once, computes D, and settles the next ones; each step is a kernel, as
 published. With equal weights a round is a level of BFS. Weights must not be negative. Work: m, and a pass over all
-waiting vertices a round. Bytes a vertex and thread: 17; 4 or 8 a vertex for o. Source: Ortega-Arranz, Torres, Llanos
-and Gonzalez-Escribano (2013), after Crauser, Mehlhorn, Meyer and Sanders (1998).
+waiting vertices a round. Bytes a vertex and thread: 17; 4 or 8 a vertex for o.
+Source: Ortega-Arranz, Torres, Llanos and Gonzalez-Escribano (2013), after Crauser, Mehlhorn, Meyer and Sanders (1998).
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ A block of ROWS rows and VECTORS vectors of C stays in registers for all k: each
 ROWS numbers of A, so vector additions and minima take the time, not loads. For this A and B are first copied into
 panels of ROWS rows of A, or the columns of a block of B, ordered by k. The code is emitted as LLVM vectors, since
 LLVM's vectoriser does not keep a block of C in registers over the loop. Matrices are C-contiguous, with multiples of
-EDGE rows and columns. No sum may overflow (arcs.py). Source: Goto and van de Geijn, Anatomy of High-Performance Matrix
-Multiplication (2008), for the panels.
+EDGE rows and columns. No sum may overflow (arcs.py).
+Source: Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication (2008), for the panels.
 
 Products of parts of matrices on several threads: threads make the panels, and then relax tiles in turn.
 """

@@ -14,8 +14,8 @@ Parts with few arcs between them arise by halving: a BFS from a peripheral verte
 
 A part that is too large is searched from a peripheral vertex, along arcs in both directions, and cut after half of its
 vertices; so on planar-like graphs the cut is about as long as the part is wide. Unreached vertices are searched next,
-so that components stay together if possible. Work: m for each halving. Source: George and Liu (1979), pseudo-peripheral
-vertices and level structures.
+so that components stay together if possible. Work: m for each halving.
+Source: George and Liu (1979), pseudo-peripheral vertices and level structures.
 """
 
 from __future__ import annotations
