@@ -13,29 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from ..jit import inlined, kernel
+from ..hashing import draw, mix64
+from ..jit import kernel
 from .base import FileSource
 from .source import EdgeBatch
 
 _SEARCH_BATCH_BYTES = 1 << 20
 _BUCKET_BITS = 16
 _REMEDY = "list every edge at both its ends, or convert an edge list instead"
-_GOLDEN, _MIX_1, _MIX_2 = map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
-_SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
 _SECOND_KEY = np.uint64(0xD1B54A32D192ED03)
-
-
-@inlined
-def _mix(x):
-    """The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection on 64 bits."""
-    x = (x ^ (x >> _SHIFTS[0])) * _MIX_1
-    x = (x ^ (x >> _SHIFTS[1])) * _MIX_2
-    return x ^ (x >> _SHIFTS[2])
 
 
 @kernel
 def _pair_hash(low, high):
-    return _mix(low + _GOLDEN * _mix(high + _GOLDEN))
+    return draw(low, mix64(high) - np.uint64(1))
 
 
 @kernel
@@ -47,12 +38,12 @@ def _add_pairs(src, dst, sums):
         if a < b:
             h = _pair_hash(a, b)
             first += h
-            second += _mix(h ^ _SECOND_KEY)
+            second += mix64(h ^ _SECOND_KEY)
             up += np.uint64(1)
         elif b < a:
             h = _pair_hash(b, a)
             first -= h
-            second -= _mix(h ^ _SECOND_KEY)
+            second -= mix64(h ^ _SECOND_KEY)
             down += np.uint64(1)
     sums[0], sums[1] = first, second
     sums[2] += up

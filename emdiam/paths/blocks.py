@@ -21,7 +21,6 @@ from ..stream.blocks import build_block_table
 from ..stream.offsets import Offsets, following_starts, row_starts
 from ..stream.rows import RowCheck
 from ..stream.threads import Threads
-from ..units import format_size
 from .relaxing import BlockRows
 from .rows import WeightedRows, distance_dtype, to_multiples
 
@@ -34,11 +33,6 @@ def rows_bytes(store: Store) -> int:
     """Bytes of the rows in RAM, with padding of the last chunks."""
     size = store.id_dtype.itemsize + (0 if store.weights is None else store.weights.dtype.itemsize)
     return 8 * (store.n_vertices + 1) + store.indices.n_chunks * store.indices.chunk_items * size
-
-
-def in_rows(store: Store) -> str:
-    """The part of the rows in words, for the error of a memory limit that is too small."""
-    return f", {format_size(rows_bytes(store))} of it for the arcs with their weights, in RAM"
 
 
 def loading_buffers(store: Store, threads: int) -> int:
