@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from bench.papers.kept import FILE, Kept
 from bench.papers.markdown import markdown
 from bench.papers.numbers import ratio, short
 from bench.papers.page import Figure, Page, Section, Series, Table
-from bench.papers.paper_003 import masters_of
+from bench.papers.paper_003 import masters_of, median_cell
 from bench.papers.paper_004 import drawn_weights
 from bench.papers.recorded import growth, recorded_runs
 from bench.papers.setting import SMALL, Setting
@@ -172,9 +173,38 @@ def test_tables_of_the_papers_belong_together() -> None:
     assert {one.paper for one in paper_002.CASES} <= names
 
 
+def test_a_count_that_is_off_is_said_with_those_in_random_order() -> None:
+    ny = next(case for case in paper_002.CASES if case.paper == "USA-road-d.NY" and case.how == SAME)
+    row = {"case": ny, "paper": ny.paper, "no_winnow": {"exact": True, "bfs": 27}, "fdiam parallel": {
+        "exact": True, "bfs": 14}, "no_u": {"exact": False, "bfs": 1}, "random": {"fdiam parallel": {
+            "counts": [14, None, 19]}}}
+    assert [paper_002.is_off(row, name) for name in ("no_winnow", "fdiam parallel", "no_u")] == [False, True, False]
+    (said,) = [text for text in paper_002._explained([{**row, "authors serial": {"bfs": 15}, "graph-diameter": {}}])
+               if "in place of" in text]
+    assert said == ("USA-road-d.NY, F-Diam: 14 in place of 17 (-18%). `exact --method fdiam --direction paper --order"
+                    " random --seed S` takes 14 to 19 for S from 1 to 5. Their own program takes 15 here.")
+
+
+def test_runs_that_no_limit_of_minutes_ends_get_seconds(tmp_path: Path) -> None:
+    made = replace(setting(tmp_path), seconds=200.0)
+    assert paper_002._limit(made, "USA-road-d.NY", "ifub serial") == paper_002.SHORT < 200
+    assert paper_002._limit(made, "USA-road-d.NY", "no_winnow") == 200
+    assert paper_002._limit(replace(made, seconds=300.0), "USA-road-d.NY", "ifub serial") == 300
+    graphs = {case.graph.name for case in paper_002.CASES}
+    assert all(graph in graphs and set(names) <= set(paper_002.RUNS) for graph, names in paper_002.LONG.items())
+
+
 def test_masters_are_as_many_a_vertex_as_in_the_paper() -> None:
     assert masters_of(PAPER["levels-sqrt"], 1 << 22) == [64, 256, 1024, 4096, 16384, 65536, 262144, 1048576]
     assert min(masters_of(PAPER["cnr-2000"], 325_557)) >= 4
+
+
+def test_of_several_roots_the_middle_estimate_counts() -> None:
+    stopped: dict[str, Any] = {"status": "stopped", "estimate": None, "lower": 1, "upper": 9}
+    cells: list[dict[str, Any]] = [{"estimate": estimate, "seconds": estimate / 2} for estimate in (7, 3, 5)]
+    assert median_cell([*cells, stopped]) == {"estimate": 5, "seconds": 2.5, "range": (3, 7)}
+    assert median_cell(cells[:1]) == {**cells[0], "range": (7, 7)}
+    assert median_cell([cells[0], stopped]) == stopped
 
 
 def test_weights_are_the_same_in_both_directions(tmp_path: Path) -> None:

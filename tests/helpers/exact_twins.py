@@ -16,7 +16,7 @@ Rule = Callable[[int, int, int, int], bool]
 
 
 def as_published(low: int, up: int, most_low: int, most_up: int) -> bool:
-    """Algorithm 2's condition with the parentheses that belong there."""
+    """Algorithm 2's condition."""
     return low == up or (up <= most_low and 2 * low >= most_up)
 
 

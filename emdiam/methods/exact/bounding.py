@@ -6,7 +6,7 @@ most the largest lower bound L and twice its lower bound at least the largest up
 from the candidates with the largest upper and with the smallest lower bound (ties: highest degree, then smallest
 vertex). The run ends when L = U, or without candidates: a dropped vertex has an eccentricity of at most L.
 Source: Dal, Kosters, Takes, Fast Diameter Computation of Large Sparse Graphs using GPUs, PDP 2014,
-Algorithms 1 and 2 (the candidate test printed there lacks parentheses); Takes, Kosters, CIKM 2011.
+Algorithms 1 and 2; Takes, Kosters, CIKM 2011.
 
 Passes: one BFS a source; with a batch, one multi-source BFS for several sources. Bytes a vertex:
 shared state 3, two bounds and a distance 1 to 4 each, another distance for each source of a batch.

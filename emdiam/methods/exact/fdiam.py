@@ -14,8 +14,8 @@ Source: Bradley, Mongandampulath Akathoott, Burtscher, ICPP 2025, Algorithms 1-5
 - Algorithm 3 loops to `bound`, Algorithm 5 tests ecc: correct are the text's floor(bound/2) and a visit
   counter. A degree-1 vertex that is already winnowed starts no chain (Algorithm 4 would
   re-activate it).
-- The next vertex to be evaluated is the smallest active one, or with order "random" the first active one from a random
-  place on (the text says random, Algorithm 1 ascending).
+- The next vertex to be evaluated is the smallest active one, or with order "random" any active one (the text says
+  random, Algorithm 1 ascending); where draws find none, the first one from a random place on.
 - With start "center" the centre of Winnow is that of four sweeps, as in iFUB; with "auto" it is the one of the two
   whose ball leaves fewer vertices. A centre inside a chain is correct once the vertex farthest from it has been
   evaluated.
@@ -61,6 +61,8 @@ ORDERS = ("ascending", "random")
 MAX_DEGREE, FIRST, CENTER, AUTO = STARTS = ("max-degree", "first", "center", "auto")
 # With at most this number of vertices outside of the hub's ball, another centre would save no more BFS than it costs.
 _FEW = 8
+# Draws of a random active vertex: as many times the vertices, at most; and hits of which one is in the component.
+_DRAWS, _MOST_DRAWS, _TRIES = 8, 1 << 16, 64
 
 
 class State:
@@ -91,6 +93,14 @@ class State:
         labels, end = None if components is None else components.labels, component.last + 1
         return self._bounds.first((self.active, self.tip), start, min(end, end if stop is None else stop), labels,
                                   component.root)
+
+    def drawn(self, component: Component, components: Components | None, random: np.random.Generator) -> int:
+        """A random active vertex of the component, or -1 where the draws hit none."""
+        stop = component.last + 1
+        places = random.integers(component.first, stop, min(_MOST_DRAWS, _DRAWS * (stop - component.first)))
+        values = self._bounds.gather(places)  # of an active vertex -1
+        hits = places[(values < 0) | (values == self.tip)][:_TRIES].tolist()
+        return next((v for v in hits if self.next_active(component, components, v, v + 1) == v), -1)
 
     def evaluated(self, vertex: int, eccentricity: int) -> None:
         """Note the eccentricity of `vertex`."""
@@ -260,6 +270,8 @@ class Fdiam(ExactMethod):
         assert self.state is not None
         if self.options.order == "ascending":
             return self.state.next_active(component, self.components, vertex)
+        if (found := self.state.drawn(component, self.components, self.random)) >= 0:
+            return found
         place = int(self.random.integers(component.first, component.last + 1))
         found = self.state.next_active(component, self.components, place)
         return found if found >= 0 else self.state.next_active(component, self.components, component.first, place)

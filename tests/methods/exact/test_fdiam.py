@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from hypothesis import strategies as st
 
 from emdiam.errors import EmdiamError, InputError, StoppedEarly
 from emdiam.methods import witness as witness_module
-from emdiam.methods.exact.fdiam import STARTS, FdiamOptions, fdiam
+from emdiam.methods.exact.fdiam import STARTS, Fdiam, FdiamOptions, State, fdiam
+from emdiam.methods.metric import HopMetric
 from emdiam.methods.result import Result
+from emdiam.traverse.components import Component
 from tests.helpers import naive
 from tests.helpers.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
 
@@ -113,6 +116,19 @@ def test_tips_in_a_ball_that_grows_are_winnowed(tmp_path: Path, order: str) -> N
         result = fdiam(engine, FdiamOptions(order=order))
     check(result, graph)
     assert result.details["eccentricity_bfs"] == 3
+
+
+def test_in_random_order_every_active_vertex_is_as_likely(tmp_path: Path) -> None:
+    """Ten active vertices side by side, and one far away; all others are settled, or outside of the component."""
+    graph = naive.graph_of(300, [(v, v + 1) for v in range(299) if v != 199])
+    active = [*range(50, 60), 150]
+    with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine:
+        run = Fdiam(HopMetric(engine), FdiamOptions(order="random", seed=3))
+        run.state = State(engine, 300)
+        for vertex in set(range(200)) - {*active}:
+            run.state.evaluated(vertex, 9)
+        counts = Counter(run._next(Component(0, 0, 199, 200, 1), 0) for _ in range(1100))
+    assert counts.keys() == {*active} and all(60 < counts[vertex] < 150 for vertex in active), counts
 
 
 def test_the_better_centre(tmp_path: Path) -> None:
