@@ -11,11 +11,13 @@ import pytest
 
 from emdiam.conversion.convert import convert
 from emdiam.errors import InputError
+from emdiam.generators import generate
 from emdiam.methods.exact.bounding import BoundingOptions, bounding
 from emdiam.methods.exact.graph_diameter import GraphDiameterOptions, graph_diameter
 from emdiam.methods.exact.ifub import IfubOptions, ifub
 from emdiam.methods.exact.korf import korf
 from emdiam.runs.opening import open_engine
+from emdiam.runs.registry import METHODS
 from emdiam.store.store import open_store
 from tests.helpers import exact_twins, naive
 from tests.helpers.small_engine import engines
@@ -194,6 +196,19 @@ def test_graph_diameter_counts_as_published(name: str, bfs: int, data_folder: Pa
     assert result.details["published_count"] == bfs
     small = result.n_components - 1
     assert 2 <= result.traversals.bfs + small - result.details["published_count"] <= 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method, kind, vertices, parameters, bfs", [
+    ("graph-diameter", "rmat", 2**18, {"edge_factor": 8}, 133),
+    ("fdiam", "kronecker", 2**16, {"edge_factor": 48}, 8)])
+def test_counts_of_the_programs_on_graphs_with_small_components(
+        tmp_path: Path, method: str, kind: str, vertices: int, parameters: dict[str, Any], bfs: int) -> None:
+    """What github.com/kawatea/graph-diameter and github.com/burtscher/F-Diam print of the same graphs."""
+    generate(kind, tmp_path / "g.zarr", vertices=vertices, seed=1, parameters=parameters)
+    with open_store(tmp_path / "g.zarr") as store, open_engine(store) as engine:
+        result = METHODS[method].definition().solve(engine)
+    assert result.details.get("published_count", result.traversals.bfs) == bfs
 
 
 def test_graph_diameter_can_be_repeated(tmp_path: Path) -> None:
