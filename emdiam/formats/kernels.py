@@ -43,7 +43,7 @@ _SAFE_DIGITS = 18
 _LF, _CR, _SPACE, _TAB, _COMMA, _MINUS, _ZERO, _NINE, _PERCENT = 10, 13, 32, 9, 44, 45, 48, 57, 37
 _PLUS, _POINT = 43, 46
 _LOWER, _E, _I, _N = 32, 101, 105, 110
-# Exact in float64: whole numbers up to 2^53, and powers of ten up to 10^22.
+# Whole numbers below 2^53 are exact in float64, and no others are rounded to them; powers of ten are exact up to 10^22.
 _EXACT, _EXACT_POWER = np.uint64(1 << 53), 22
 # Below this number, different decimals with the same number of places have different float64 values.
 _UNIQUE, _TEN = np.uint64(10**15), np.uint64(10)
@@ -237,7 +237,7 @@ def _weight(buf, pos, minus, state, weights, count, hard):
     while value >= _UNIQUE and power < 0 and value % _TEN == 0:
         value //= _TEN
         power += 1
-    if value and (value > _EXACT or power < -_EXACT_POWER or power > _EXACT_POWER or (value >= _UNIQUE and power < 0)):
+    if value and (value >= _EXACT or power < -_EXACT_POWER or power > _EXACT_POWER or (value >= _UNIQUE and power < 0)):
         row = state[HARD]
         hard[row, PLACE], hard[row, BEGIN], hard[row, BEHIND], hard[row, AT_LINE] = count, begin, pos, state[LINE]
         state[HARD] = row + 1

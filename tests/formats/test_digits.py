@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import emdiam
@@ -313,6 +313,7 @@ def test_every_float_is_the_nearest(tmp_path: Path, weights: list[str]):
 
 @many
 @given(st.lists(st.integers(1 - 2**61, 2**61 - 1), min_size=1, max_size=30), st.integers(0, 9), st.booleans())
+@example([2**53], 0, False)
 def test_every_whole_number_is_the_decimal(tmp_path: Path, units: list[int], places: int, exponent: bool):
     path, choice = tmp_path / "a.txt", WeightChoice(negative=True)
     exact = [Decimal(one).scaleb(-places) for one in units]
