@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -191,6 +191,7 @@ def to_multiples(weights: np.ndarray, exponent: int) -> None:
         part[:] = np.where(np.isfinite(units), units * unit, part)
 
 
+@cache
 def unreached(dtype: np.dtype[Any]) -> int | float:
     """The label of a vertex without a path."""
     return np.inf if dtype.kind == "f" else int(np.iinfo(dtype).max)

@@ -69,13 +69,16 @@ class Units:
         """Distances of a search in units: uint32[n], or uint64[n] if they are long; the largest value without a
         path. Raises SumsTooLongError if sums are not exact."""
         reached = distances != unreached(distances.dtype)
-        largest = distances[reached].max(initial=0).item()
+        largest = distances.max(initial=0, where=reached).item()
         if largest >= self.most if self.whole else largest and frexp(largest)[1] - self.exponent > FRACTION_BITS:
             raise SumsTooLongError(
                 f"sums of these weights need more than {self.most.bit_length() - 1} bits, so they would not be exact",
                 remedy="round the weights to a few decimals, and convert again")
         scaled = distances if self.whole else np.ldexp(distances, -self.exponent)
-        dtype = np.dtype(np.uint32 if scaled[reached].max(initial=0) < _NARROW else np.uint64)
+        most = largest if self.whole else np.ldexp(largest, -self.exponent)
+        dtype = np.dtype(np.uint32 if most < _NARROW else np.uint64)
+        if scaled.dtype.kind == "u" and scaled.itemsize >= dtype.itemsize:
+            return scaled.astype(dtype)  # the last bits of the largest value are the largest value
         units = np.full(len(distances), unreached(dtype), dtype)
         units[reached] = scaled[reached]
         return units
