@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import InputError, redacted
 from ..methods.earlier import Earlier
-from .documents import ArcEccentricityCertificate, Certificate, read_certificate
+from .documents import ArcEccentricityCertificate, Certificate, WeightedCertificate, read_certificate
 from .sealed import Id
 
 
@@ -23,11 +23,15 @@ def read_earlier(path: str | Path, *, directed: bool, weighted: bool) -> Earlier
                          remedy="give one that the same command has written, or leave --from out")
     digest = hashlib.blake2b(proof.to_bytes(), digest_size=16).hexdigest()
     ends, along, against = map(tuple, _named(proof))
-    central = None
+    central: Id | None = None
+    longest: int | float = 0
     if isinstance(proof, Certificate):
         largest = max(proof.components, key=lambda part: part.size, default=None)
-        central = largest.pivots[0] if largest is not None and largest.pivots else None
-    return Earlier(ends, along, against, digest, redacted(str(path)), central, proof.graph.n_edges)
+        if largest is not None and largest.pivots:
+            central, longest = largest.pivots[0], largest.lower
+    elif isinstance(proof, WeightedCertificate):
+        central, longest = proof.sources[0] if proof.sources else None, proof.claims.length
+    return Earlier(ends, along, against, digest, redacted(str(path)), proof.graph.n_edges, central, longest)
 
 
 def _distances(directed: bool, weighted: bool) -> str:

@@ -119,7 +119,10 @@ FILE_FAULTS = (
     Fault("an edge that comes again keeps its weight", "emdiam/conversion/changes.py",
           "weights[at[found]] = added.weights[found]", "weights[at[:0]] = added.weights[:0]", _APPLY),
     Fault("the central source of an earlier proof is never taken", "emdiam/methods/earlier.py",
-          "return self._central if self._central >= 0 else None", "return None", ("tests/runs/test_earlier.py",)),
+          "return self.central if self.central >= 0 and self._lost_few else None", "return None",
+          ("tests/runs/test_earlier.py",)),
+    Fault("ends of an earlier proof that are closer than before count as far", "emdiam/methods/earlier.py",
+          "and self._number(int(found.sum())) >= earlier.longest", "", ("tests/runs/test_earlier.py",)),
     # -- runs that are stopped ----------------------------------------------------------------------------------
     Fault("a stopped run answers twice", "emdiam/cli/outcome.py",
           'ctx.params.get("as_json") and not has_answered()', 'ctx.params.get("as_json")', _UNANSWERED),

@@ -4,14 +4,17 @@ become of the graph; and what is refused."""
 from __future__ import annotations
 
 import itertools
+import json
 import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import emdiam
 from emdiam.errors import InputError
+from emdiam.methods.earlier import EarlierSources, EarlierSweeps
 from emdiam.runs.task import Session
 from tests.runs.test_directed import command
 
@@ -108,38 +111,82 @@ def test_few_searches_where_little_has_changed(tmp_path: Path) -> None:
 
 
 def arms() -> Edges:
-    """Three arms of a hundred edges, whose middle is no hub."""
-    edges = {(100 * arm + k if k else 0, 100 * arm + k + 1): 1 for arm in range(3) for k in range(100)}
+    """Three arms of a hundred edges, whose middle, 900, is neither a hub nor the first vertex."""
+    edges = {(100 * arm + k if k else 900, 100 * arm + k + 1): 1 for arm in range(3) for k in range(100)}
     return edges | {(50, 1000 + k): 1 for k in range(9)}
 
 
-def changed_arms(folder: Path, gone: list[tuple[int, int]], come: list[tuple[int, int]]) -> tuple[Any, Any]:
+def changed_arms(folder: Path, gone: list[tuple[int, int]], come: list[tuple[int, int]],
+                 weighted: bool = False) -> tuple[Any, Any]:
     """What a fresh run and one with the proof of the arms find after some edges have gone, and others come."""
-    old = converted(folder / "old.zarr", arms(), False, False)
-    emdiam.exact(old, certificate=folder / "old.json", batches=False)
+    how: dict[str, Any] = {"weighted": True} if weighted else {"batches": False}
+    old = converted(folder / "old.zarr", arms(), False, weighted)
+    emdiam.exact(old, certificate=folder / "old.json", **how)
     left = dict.fromkeys([*(edge for edge in arms() if edge not in gone), *come], 1)
-    new = converted(folder / "new.zarr", left, False, False)
-    fresh = emdiam.exact(new, batches=False)
-    warm = emdiam.exact(new, batches=False, from_proof=folder / "old.json")
+    new = converted(folder / "new.zarr", left, False, weighted)
+    fresh = emdiam.exact(new, **how)
+    warm = emdiam.exact(new, from_proof=folder / "old.json", **how)
     assert (warm.lower, warm.upper, warm.diameter_largest_component) == (
         fresh.lower, fresh.lower, fresh.diameter_largest_component)
     return fresh, warm
 
 
-def test_the_most_central_source_and_an_end_prove_all_at_once(tmp_path: Path) -> None:
-    fresh, warm = changed_arms(tmp_path, [(50, 1000)], [])
+WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
+
+
+@WEIGHTED
+def test_the_most_central_source_and_an_end_prove_all_at_once(tmp_path: Path, weighted: bool) -> None:
+    fresh, warm = changed_arms(tmp_path, [(50, 1000)], [], weighted)
     assert warm.lower == 200 and warm.traversals.bfs == 2 < fresh.traversals.bfs
 
 
-@pytest.mark.parametrize("gone", [[(0, 1)], [(0, 101), (0, 201)], [(90, 91), (190, 191), (290, 291)]])
-def test_sources_that_are_in_another_component_by_now(tmp_path: Path, gone: list[tuple[int, int]]) -> None:
+@WEIGHTED
+@pytest.mark.parametrize("gone", [[(900, 1)], [(900, 101), (900, 201)], [(90, 91), (190, 191), (290, 291)]])
+def test_sources_that_are_in_another_component_by_now(tmp_path: Path, gone: list[tuple[int, int]],
+                                                      weighted: bool) -> None:
     """An arm is cut off, or all but one, with the middle or without it; or the ends are."""
-    changed_arms(tmp_path, gone, [])
+    changed_arms(tmp_path, gone, [], weighted)
 
 
-def test_of_a_graph_with_many_more_edges_nothing_is_taken(tmp_path: Path) -> None:
-    fresh, warm = changed_arms(tmp_path, [], [(k, k + 2) for k in range(1, 80)])
+@WEIGHTED
+@pytest.mark.parametrize("come", [[(k, k + 2) for k in range(1, 80)], [(10, 90), (110, 190), (210, 290)]],
+                         ids=["many edges", "shortcuts"])
+def test_of_a_graph_with_more_edges_no_source_is_taken_in_vain(tmp_path: Path, come: list[tuple[int, int]],
+                                                               weighted: bool) -> None:
+    """Where many edges are gained, or few that bring the ends closer, the run is the fresh one."""
+    fresh, warm = changed_arms(tmp_path, [], come, weighted)
     assert warm.traversals.bfs == fresh.traversals.bfs
+
+
+def sweeps(longest: int, distances: list[int], eccentricity: int, gained: bool = False) -> EarlierSweeps:
+    """Those from vertex 0, with these distances of the ends 3 and 7; 5 is central, and 9 the farthest."""
+    earlier = EarlierSources(None, None)
+    earlier.pairs, earlier.central, earlier.longest, earlier.gained = [(3, 7)], 5, longest, gained
+    found = EarlierSweeps(earlier)
+    found.begin(0, 9, eccentricity, lambda vertices: np.array([distances[[3, 7].index(v)] for v in vertices.tolist()]))
+    return found
+
+
+def test_sources_of_sweeps() -> None:
+    """An end, the central vertex, and the end if another vertex was farther; none if the ends are closer."""
+    assert not sweeps(10, [4, 5], 5).on and not sweeps(10, [-1, 20], 20).on and not sweeps(10, [4, 7], 8, True).on
+    found = sweeps(10, [4, 6], 6)
+    assert [found.next(lambda v: v == 7) for _ in range(3)] == [7, 5, None] and found.on
+    found = sweeps(10, [4, 7], 8)
+    assert [found.next(lambda v: v != 9) for _ in range(3)] == [5, 7, None]
+    found.searched(5, 5)
+    assert found.on
+    found.searched(7, 9)
+    assert not found.on and found.next(lambda _: True) is None
+
+
+def test_proofs_begin_with_the_most_central_source(tmp_path: Path) -> None:
+    """So that a later run does: the middle of the arms, without weights and with them."""
+    for weighted in (False, True):
+        proof = tmp_path / f"{weighted}.json"
+        emdiam.exact(converted(tmp_path / "g.zarr", arms(), False, weighted), weighted=weighted, certificate=proof)
+        written = json.loads(proof.read_text())
+        assert (written["sources"] if weighted else written["components"][0]["pivots"])[0] == 900
 
 
 @pytest.fixture

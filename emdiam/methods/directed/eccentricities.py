@@ -28,7 +28,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...jit import kernel
-from ..earlier import NEARLY
 from ..eccentricity.result import VertexSet, most_ids
 from ..weighted.bounds import NEVER
 from ..weighted.eccentricities import histogram
@@ -87,28 +86,18 @@ class BoundedEccentricities(DirectedMethod):
             if not is_open.any():
                 return
             place = int(np.where(is_open | again, lower, np.iinfo(np.int64).max).argmin())
-            place = self._earlier_instead(place, members, is_open & ~again)
             vertex = int(members[place])
+            if len(self.earlier.waiting) and is_open[place] and not again[place]:
+                chosen = np.full(self.n, -1, np.int64)
+                chosen[members] = np.where(is_open & ~again, lower, -1)
+                vertex = self.earlier.instead(vertex, chosen.__getitem__)
+                place = int(np.searchsorted(members, vertex))
             far = None if again[place] else self._search(vertex, members)
             again[place] = far is not None
             if far is not None:
                 self._search_back(far, False)
             elif not self._settle_near(vertex, members):
                 self._search_back(vertex, True)
-
-    def _earlier_instead(self, place: int, members: np.ndarray, is_open: np.ndarray) -> int:
-        """The place of a source of an earlier proof whose lower bound is about as small, else `place`. is_open : which
-        members may be chosen."""
-        waiting = self.earlier.sources[self.earlier.waits]
-        if not len(waiting) or not is_open[place]:
-            return place
-        at = np.minimum(np.searchsorted(members, waiting), len(members) - 1)
-        at = at[(members[at] == waiting) & is_open[at]]
-        if not len(at):
-            return place
-        lower = self.lower[members]
-        best = int(at[lower[at].argmin()])
-        return best if lower[best] <= lower[place] + self.best.length // NEARLY else place
 
     def _search(self, vertex: int, members: np.ndarray) -> int | None:
         """Find an eccentricity; returns the farthest vertex if the lower bound was too small. members : of the

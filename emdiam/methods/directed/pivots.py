@@ -112,8 +112,7 @@ class DirectedPivots(DirectedGraphDiameter):
         vertex = int(vertices[np.lexsort((-self.lower[side, vertices].astype(np.int64),
                                           -self.bounds[side, vertices].astype(np.int64)))[0]])
         vertex = self.earlier.instead(vertex, lambda ids: np.where(
-            self.bounds[side, ids] > self.best.length, self.lower[side, ids].astype(np.int64), -1),
-            self.best.length, far=True)
+            self.bounds[side, ids] > self.best.length, self.lower[side, ids].astype(np.int64), -1), far=True)
         run = self.traverse(vertex, back=bool(side))
         self.bounds[side, vertex], self.searched[side][vertex] = run.levels, None
         if run.distances is not None:
@@ -128,8 +127,7 @@ class DirectedPivots(DirectedGraphDiameter):
         best = int(middle.argmin())
         if middle[best] == np.iinfo(np.int64).max:
             return first
-        return self.earlier.instead(best, lambda ids: np.where(
-            middle[ids] == np.iinfo(np.int64).max, -1, middle[ids]), self.best.length)
+        return self.earlier.instead(best, middle.__getitem__)
 
     def _finish(self, order: np.ndarray) -> None:
         """Do the rest, from the side with fewer open vertices."""

@@ -250,9 +250,6 @@ class AllEccentricities(ExactMethod):
         if self._farthest:
             return self.take_farthest()
         assert self.bounds is not None
-        far = self.earlier.far(self.bounds.lower.gather, self.best.length)
-        if len(far):
-            return far
         count, span = self._most() if self.batches else 1, {"start": component.first, "stop": component.last + 1}
         while self.bounds.n_open:
             ranked = self.bounds.upper.ranked(self.engine.degrees, self.bounds.lower, count, smallest=True, **span)
@@ -366,9 +363,9 @@ class AllEccentricities(ExactMethod):
         with self.stages.timed("bounds"):
             loose = self.bounds.lower.gather(sources) < eccentricities
             self.visited.update(sources)
-            self.earlier.showed(sources[0], bool(loose[0]))
             for i in np.flatnonzero(loose).tolist():
                 far = columns[i].argbest(True, *span) if farthest is None else farthest[i]
+                far = self.earlier.instead(far, columns[i].gather)
                 if far not in self.visited and far not in self._farthest:
                     self._farthest.append(far)
             self.bounds.tighten(self.component, sources, columns, eccentricities)

@@ -32,6 +32,7 @@ from ...traverse.components import Component
 from ...traverse.pivot_bounds import Folded
 from ...traverse.workspace import workspace_bytes
 from ..definition import Method
+from ..earlier import EarlierSweeps
 from ..metric import HopMetric
 from ..result import ComponentProof, Proof, Result
 from ..run import MethodOptions
@@ -156,8 +157,7 @@ class _ComponentRun:
         self.longest = (0, component.hub, component.hub)
         self.costs = Costs(self.engine.facts.threads, self.engine.facts.n_arcs, self.engine.facts.wide_rate)
         self.covering = Covering(self.engine, method.options.seed)
-        self.earlier = method.earlier
-        self.end: int | None = None  # of an earlier proof, if still farthest from its central source
+        self.earlier = EarlierSweeps(method.earlier)
 
     def proof(self) -> ComponentProof:
         """The proof of the limit, once solve has returned."""
@@ -204,8 +204,11 @@ class _ComponentRun:
         taken = len(self.pivots)
         # If another component is longer, the ends of this one need not be found.
         known = taken == LEAST_SWEEPS - 1 and run.eccentricity < self.limit
-        if not known and taken < LEAST_SWEEPS and run.farthest not in self.pivots:
-            return run.farthest if taken > 1 or self.end is None else self.end
+        earlier = self.earlier.next(lambda vertex: int(self.bounds.upper.gather([vertex])[0]) > self.limit)
+        if earlier is not None:
+            return earlier
+        if not known and not self.earlier.on and taken < LEAST_SWEEPS and run.farthest not in self.pivots:
+            return run.farthest
         return folded.centre if known or taken % 2 else folded.periphery
 
     def _certify_early(self, taken: int, unsettled: int) -> Verdict | None:
@@ -213,7 +216,7 @@ class _ComponentRun:
         at most FEW vertices cover all open pairs: one round of refinement, as long as two sweeps, is then likely to
         suffice."""
         very_few = self.component.size // VERY_MANY
-        least = LEAST_SWEEPS if unsettled > very_few and self.end is None else LEAST_SWEEPS - 1
+        least = LEAST_SWEEPS if unsettled > very_few and not self.earlier.on else LEAST_SWEEPS - 1
         few = unsettled <= self.component.size // MANY or self.candidates is not None
         if taken < MOST_SWEEPS and not (taken >= least and few):
             return None
@@ -269,7 +272,7 @@ class _ComponentRun:
         if run.source == self.method.best.source != self.method.kept.source:
             self.method.kept.put_away(run.source, column)
         if not self.pivots:
-            self.end = self.earlier.end(run.source, column.gather, run.eccentricity)
+            self.earlier.begin(run.source, run.farthest, run.eccentricity, column.gather)
         self.pivots.append(run.source)
         self.eccentricities.append(run.eccentricity)
         folded = self.bounds.fold(run.source, column, run.eccentricity, self.limit)
@@ -278,7 +281,8 @@ class _ComponentRun:
         elif folded.unsettled > 1 and column is self.columns.column:
             self.columns.keep()
             self.method.columns_on_disk = max(self.method.columns_on_disk, self.columns.on_disk)
-        self.earlier.searched([run.source])
+        self.earlier.searched(run.source, run.eccentricity)
+        self.method.earlier.searched([run.source])
         self.method.upper_here = min(self.method.upper_here, max(self.limit, folded.highest))
         return folded
 
@@ -341,7 +345,9 @@ class _ComponentRun:
     def _refine_one(self, first: int, second: int) -> Folded:
         if int(self.bounds.upper.gather([first, second]).argmax()):
             first, second = second, first
-        run, _ = self._traverse(first)
+        run, folded = self._traverse(first)
+        if folded.unsettled <= 1:
+            return folded
         assert run.distances is not None
         apart = int(run.distances.gather([second])[0])
         return self._traverse(path_middle(self.engine, run.distances, second, apart))[1]

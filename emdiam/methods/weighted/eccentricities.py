@@ -18,11 +18,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...decimals import Number
-from ...distinct import distinct
 from ...errors import EmdiamError
 from ...paths.rows import unreached
 from ...store.store import Store
-from ..earlier import NEARLY
 from ..eccentricity.eccentricities import ALL, CENTER, RADIUS, EccentricityOptions
 from ..eccentricity.output import in_pieces, write_table
 from ..eccentricity.result import VertexSet, most_ids
@@ -74,23 +72,18 @@ class EccentricitySearch(WeightedSearch):
             sources[~self._active] = -1
             if self._enough(sources, least):
                 return
-            self._earlier_instead(sources)
+            if sources[self.parts.largest] >= 0:
+                sources[self.parts.largest] = self.earlier.instead(int(sources[self.parts.largest]), self._open_bounds)
             # Also from a vertex of known eccentricity: the bounds of others do not include those from its search.
             again = (sources >= 0) & (farthest >= 0) & ~self._source[farthest]
             chosen = np.where(again, farthest, sources)
             before = self.lower[chosen]
             _, far = self.search(chosen)
 
-    def _earlier_instead(self, sources: np.ndarray) -> None:
-        """Replace sources by those of an earlier proof whose lower bounds are about as small."""
-        waiting = self.earlier.sources[self.earlier.waits]
-        waiting = waiting[self.lower[waiting] < self.above[waiting]]
-        component = self.parts.component[waiting]
-        for c in distinct(component[sources[component] >= 0]).tolist():
-            inside = waiting[component == c]
-            best = inside[self.lower[inside].argmin()]
-            if self.lower[best] <= self.lower[sources[c]] + self.best.length // NEARLY:
-                sources[c] = best
+    def _open_bounds(self, vertices: np.ndarray) -> np.ndarray:
+        """Lower bounds of vertices, -1 where they are closed or not of the component with the most vertices."""
+        inside = self.parts.component[vertices] == self.parts.largest
+        return np.where(inside & (self.lower[vertices] < self.above[vertices]), self.lower[vertices], -1)
 
     def search(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """As every search; also sets the eccentricities of the sources."""

@@ -10,18 +10,18 @@ Passes: one search a pivot. Bytes a vertex: 28, and 24 for the columns of the sw
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 
-from ...distinct import distinct
 from ...paths.rows import unreached
-from ..earlier import ForPairs
+from ..earlier import EarlierSweeps
 from .bounding import WeightedBounding
 from .candidates import HeightCandidates
 
 SWEEPS = 3
+# Certifying is tried early if at most 1 / MANY of the vertices are open.
+MANY = 8
 
 
 class WeightedPivots(WeightedBounding):
@@ -33,29 +33,27 @@ class WeightedPivots(WeightedBounding):
 
     def close(self, first: list[np.ndarray]) -> None:
         """Sweeps; then certificates and rounds until no pair is open, or until no more searches are allowed."""
-        sources, columns, begin = first.pop(), first, self._first_sources
+        sources, columns = first.pop(), first
+        self._begin_sweeps(columns[0], sources)
         while True:
-            self._still_ends(begin, columns[-1])
-            central = self.warm | (len(columns) == SWEEPS - 1)
-            if central.any():
-                sources[central] = self._central()[central]
-            sources[(self.n_open < 2) | (self.warm if len(columns) > 1 else False)] = -1
+            if len(columns) == SWEEPS - 1:
+                sources = self.bounds.central()
+            self._earlier_instead(sources)
+            sources[self.n_open < 2] = -1
             if (self.n_open < 2).all():
                 return
             if len(columns) == SWEEPS or (sources < 0).all() or not self.may_search():
                 break
-            begin = sources
+            source = int(sources[self._component])
             distances, sources = self.search(sources)
             columns.append(distances)
+            self._sweeps.searched(source, int(distances[sources[self._component]]))
         still_open = np.flatnonzero((self.bounds.upper > self.best.length) & (self.n_open[self.parts.component] > 1))
         candidates = HeightCandidates(still_open, self.parts.component, self.bounds.heights, self.room)
         if not self._take(candidates, columns):
             return super().close(columns)
         while (ends := self.open_ends(candidates)) is not None and self.may_search():
-            if (chosen := self._earlier_for(candidates, ends)) is not None:
-                if not self._take(candidates, [self.search(chosen)[0]]):
-                    return super().close(columns)
-            elif not self._refine(candidates, ends):
+            if not self._refine(candidates, ends):
                 return super().close(columns)
 
     def may_search(self) -> bool:
@@ -74,60 +72,47 @@ class WeightedPivots(WeightedBounding):
     def _take(self, candidates: HeightCandidates, columns: list[np.ndarray]) -> bool:
         """Move the columns to the candidates, one by one; False if there is no room."""
         while columns:
-            column = columns.pop()
-            if not candidates.add(column):
+            if not candidates.add(columns.pop()):
                 return False
-            for pairs in self.for_pairs.values():
-                pairs.add(self._gathered(column)(self.earlier.sources))
         return True
 
     def _refine(self, candidates: HeightCandidates, ends: np.ndarray) -> bool:
-        """Search from both `ends`, and from the middle between them; False if there is no room for their columns."""
-        one, other = (self.search(ends[:, side].copy())[0] for side in (0, 1))
-        middle = self.bounds.middle(one, other, ends)
-        if not self._take(candidates, [one, other]):
-            return False
-        return not (middle >= 0).any() or self._take(candidates, [self.search(middle)[0]])
+        """Search from both `ends`, and from the middle between them, as long as vertices are open; False if there is no
+        room for their columns."""
+        columns = list[np.ndarray]()
+        for side in (0, 1, 2):
+            ends[self.n_open < 2] = -1
+            if (ends < 0).all():
+                break
+            sources = ends[:, side].copy() if side < 2 else self.bounds.middle(columns[0], columns[1], ends)
+            if side == 2 and not self._take(candidates, columns):
+                return False
+            if (sources >= 0).any():
+                columns.append(self.search(sources)[0])
+        return self._take(candidates, columns)
 
     # -- an earlier proof -----------------------------------------------------------------------
     def starts(self) -> np.ndarray:
-        """As in all methods; in components with both ends of a pair of an earlier proof, the first of these."""
-        starts, component = super().starts(), self.parts.component
-        self.warm = np.zeros(len(starts), np.bool_)
-        inside = component[self.earlier.sources]
-        active = distinct(inside[starts[inside] >= 0]).tolist()
-        self.for_pairs = {c: ForPairs(self.earlier, inside == c) for c in active}
-        for first, second in self.earlier.pairs[::-1]:
-            if component[first] == component[second] and starts[component[first]] >= 0:
-                starts[component[first]] = first
+        """As in all methods; in its component the central source of an earlier proof, if few edges are lost."""
+        starts, central = super().starts(), self.earlier.central
+        self._sweeps = EarlierSweeps(self.earlier, self.metric.number)
+        self._component = int(self.parts.component[central]) if central >= 0 else -1
+        if starts[self._component] >= 0 and self.earlier.start() is not None:
+            starts[self._component] = central
         self._first_sources = starts
         return starts
 
-    def _still_ends(self, sources: np.ndarray, distances: np.ndarray) -> None:
-        """Note the components where the ends of the earlier proof are still about as far apart as before."""
-        for c in self.for_pairs:
-            if sources[c] >= 0:
-                reach = int(distances[self.parts.component == c].max())
-                self.warm[c] |= self.earlier.are_ends(int(sources[c]), self._gathered(distances), reach)
+    def _begin_sweeps(self, distances: np.ndarray, far: np.ndarray) -> None:
+        """Choose earlier sources for sweeps. distances, far : of the first search."""
+        source, farthest, none = self._first_sources[self._component], far[self._component], unreached(distances.dtype)
+        if self._component >= 0 and source >= 0 and farthest >= 0:
+            self._sweeps.begin(int(source), int(farthest), int(distances[farthest]), lambda vertices: np.where(
+                distances[vertices] == none, -1, distances[vertices].astype(np.int64)))
 
-    def _gathered(self, column: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """A function that returns the distances of vertices in this column, int64[k], -1 without a path."""
-        none = unreached(column.dtype)
-        return lambda vertices: np.where(column[vertices] == none, -1, column[vertices].astype(np.int64))
-
-    def _central(self) -> np.ndarray:
-        """A central vertex of every component, from the earlier proof if one of these is good enough."""
-        centre, component = self.bounds.central(), self.parts.component
-        for c in np.flatnonzero(self.warm & (centre >= 0)).tolist():
-            lower = np.where(component == c, self.bounds.lower, -1)
-            centre[c] = self.earlier.instead(int(centre[c]), lower.__getitem__, self.best.length)
-        return centre
-
-    def _earlier_for(self, candidates: HeightCandidates, ends: np.ndarray) -> np.ndarray | None:
-        """The earlier sources that may prove the open pairs, for some components; None if there are none."""
-        chosen = np.full(len(ends), -1, np.int64)
-        for c in self.for_pairs if self.warm.any() else ():
-            if self.warm[c] and ends[c, 0] >= 0:
-                vertex = self.for_pairs[c].choose(candidates.points_of(ends[c]), self.best.length, candidates.n_of(c))
-                chosen[c] = -1 if vertex is None else vertex
-        return chosen if (chosen >= 0).any() else None
+    def _earlier_instead(self, sources: np.ndarray) -> None:
+        """Put the next earlier source in place of that of its component; after the last one none, if few are open."""
+        c = self._component
+        if self._sweeps.on:
+            vertex = self._sweeps.next(lambda vertex: bool(self.bounds.upper[vertex] > self.best.length))
+            if vertex is not None or MANY * self.n_open[c] <= self.parts.sizes[c]:
+                sources[c] = -1 if vertex is None else vertex

@@ -48,7 +48,7 @@ class WeightedSearch(MethodRun):
         self.of_largest = self.n_sources = 0
         self._active = np.zeros(len(self.parts.roots), np.bool_)
         self._closed = self.parts.sizes < 2
-        self._searched: list[tuple[np.ndarray, np.ndarray]] = []
+        self._searched: list[tuple[np.ndarray, ...]] = []
         metric.run = self
 
     def begin(self) -> None:
@@ -71,7 +71,7 @@ class WeightedSearch(MethodRun):
         self.stages.bfs += 1
         far, lengths = self.bounds.fold(distances, sources)
         searched = np.flatnonzero(sources >= 0).astype(np.int32)
-        self._searched.append((searched, sources[searched]))
+        self._searched.append((searched, sources[searched], lengths[searched]))
         self.n_sources += len(searched)
         self.earlier.searched(sources)
         c = int(lengths.argmax())
@@ -81,12 +81,13 @@ class WeightedSearch(MethodRun):
         return distances, far
 
     def sources(self) -> np.ndarray:
-        """int64[n_sources]: the components in the order of their first search, each with its sources in order."""
+        """int64[n_sources]: the components in the order of their first search, each with its most central
+        source first."""
         if not self._searched:
             return np.empty(0, np.int64)
-        components, sources = (np.concatenate(arrays) for arrays in zip(*self._searched, strict=True))
+        components, sources, lengths = (np.concatenate(arrays) for arrays in zip(*self._searched, strict=True))
         _, first, which = np.unique(components, return_index=True, return_inverse=True)
-        return sources[np.argsort(first[which], kind="stable")]
+        return sources[np.lexsort((lengths, first[which]))]
 
     def count(self) -> None:
         """Count the open vertices of the active components again."""

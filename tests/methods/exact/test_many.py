@@ -1,7 +1,7 @@
 """Diameters, eccentricities, bounds, distances and certificates of many random graphs without weights and directions,
 beside scipy.
 
-A graph meets every exact method in RAM, and pivots and eccentricities over blocks of 8 arcs; and a run that begins with
+A graph meets every exact method in RAM, and pivots and eccentricities over blocks of 8 arcs; and runs that begin with
 the proof of the graph before one edge of it went."""
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ def many(numbers: range, folder: Path) -> None:
         assert list(counted.pairs.values()) == np.unique(lengths, return_counts=True)[1].tolist()
         left = np.delete(edges, random.integers(len(edges)), axis=0)
         if len(left):
-            check_warm(folder / "new.zarr", left, proof)
+            check_warm(folder / "new.zarr", left, proof, folder / "e.json")
 
 
-def check_warm(store: Path, edges: np.ndarray, proof: Path) -> None:
-    """The graph of these edges, with the proof of an earlier one and without."""
+def check_warm(store: Path, edges: np.ndarray, proof: Path, proof_of_all: Path) -> None:
+    """The graph of these edges, with the proofs of an earlier one and without."""
     emdiam.convert((edges[:, 0], edges[:, 1]), store, chunk=TINY, force=True)
     fresh = emdiam.exact(store)
     try:
@@ -78,6 +78,9 @@ def check_warm(store: Path, edges: np.ndarray, proof: Path) -> None:
         return
     assert (warm.lower, warm.upper, warm.diameter_largest_component) == (
         fresh.lower, fresh.upper, fresh.diameter_largest_component)
+    every = emdiam.eccentricities(store, keep=True)
+    again = emdiam.eccentricities(store, keep=True, from_proof=proof_of_all)
+    assert every.lower_bounds.tolist() == again.lower_bounds.tolist() == again.upper_bounds.tolist()
 
 
 @pytest.mark.usefixtures("tiny_blocks")
