@@ -185,11 +185,12 @@ def markdown(rows: Sequence[dict[str, Any]], title: str) -> str:
 def requests_markdown(rows: Sequence[dict[str, Any]]) -> str:
     """The table of requests for the device's memory."""
     header = ("graph", "path", "levels", "loads", "stores", "atomics", "MiB asked for", "MiB moved",
-              "one after another", "of these a level", "at one place")
+              "one after another", "of these a level", "at one place", "levels a barrier of the grid")
     cells = [[row["class"], row["path"], *(figure(row[name]) for name in (
         "levels", "device_loads", "device_stores", "device_atomics")), figure(row["device_bytes"] / 2**20),
         figure(row["device_sectors"] * SECTOR / 2**20), figure(row["device_chain"]),
-        figure(row["device_chain"] / max(1, row["levels"])), figure(row["device_busiest"])] for row in rows]
+        figure(row["device_chain"] / max(1, row["levels"])), figure(row["device_busiest"]),
+        figure(row["levels"] / max(1, row["device_barriers"]))] for row in rows]
     return "\n".join(table_text(Table("Requests for the device's memory", header, cells)))
 
 

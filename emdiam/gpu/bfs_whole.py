@@ -19,8 +19,11 @@ from .kernel_file import UNREACHED, KernelFile, check_block, zeros
 
 WORD, MOST_THREADS = 32, 512
 ENTRY = "whole_search"
-# The whole grid shares rows of more arcs; largest frontier of a single block (SOLO_SLOTS of bfs_whole.cu).
-WIDE_ROW, SOLO_ROWS = 256, 512
+# The whole grid shares rows of more arcs; largest frontier of a single block (SOLO_SLOTS of bfs_whole.cu), and of each
+# block at the beginning of a window of levels.
+WIDE_ROW, SOLO_ROWS, WINDOW_ROWS = 256, 512, 128
+# Counts of a level (LEVEL_COUNTS of bfs_whole.cu).
+_LEVEL_COUNTS = 18
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,8 @@ def wide_bytes(n_arcs: int, item: int) -> int:
 class WholeBfs:
     """BFS on one resident graph, for any number of sources; a DeviceBfs (graph.py).
 
-    solo : largest frontier of a single block, at most SOLO_ROWS. turns : alpha and beta of the rule for directions
+    solo : largest frontier of a single block, at most SOLO_ROWS. window : most vertices a block of a frontier from which
+    blocks do several levels before they wait for each other; 0: they wait after each level. turns : alpha and beta of the rule for directions
     (None: the package's); (0, 0): always down. block : threads of a block, a multiple of 32 up to 512; None: 512, or
     for larger graphs the number that fills a multiprocessor, since fewer blocks take less time to synchronise. wide_row
     : the whole grid shares rows of more arcs. Device memory: 5 bitmaps of n vertices, wide_bytes, and the queues of the
@@ -62,9 +66,9 @@ class WholeBfs:
     """
 
     def __init__(self, device: Device, graph: DeviceGraph, solo: int = SOLO_ROWS, turns: tuple[int, int] | None = None,
-                 block: int | None = None, wide_row: int = WIDE_ROW) -> None:
+                 block: int | None = None, wide_row: int = WIDE_ROW, window: int = WINDOW_ROWS) -> None:
         check_block(device, block, MOST_THREADS)
-        self._device, self._graph, self._solo = device, graph, solo
+        self._device, self._graph, self._solo, self._window = device, graph, solo, window
         table = usual_table()
         self._turns = (round(table.alpha), round(table.beta)) if turns is None else turns
         self._n, self._words = graph.n_vertices, 2 * -(-graph.n_vertices // (2 * WORD))
@@ -75,7 +79,7 @@ class WholeBfs:
         self._isolated, *self._bitmaps = (device.empty(self._words, np.uint32) for _ in range(4))
         self._reached = device.empty(max(1, self._words // 2), np.uint64)
         self._wide = wide_rows(device, graph, wide_row)
-        self._counts, self._state = device.empty(10, np.uint64), device.empty(8, np.uint64)
+        self._counts, self._state = device.empty(3 * _LEVEL_COUNTS + 1, np.uint64), device.empty(8, np.uint64)
         self._barrier = zeros(device, 1, np.uint32)
         KernelFile(device, "bfs_bitmaps.cu", graph.macros).launch(
             "isolated_words", self._n, graph.offsets, self._n, self._words, self._isolated, zeros(device, 1, np.uint64))
@@ -92,7 +96,7 @@ class WholeBfs:
         blocks = blocks_for(self._n, self._kernels.block(ENTRY), device)
         self._kernels.launch_resident(
             ENTRY, blocks, graph.offsets, graph.neighbours, self._n, graph.n_arcs, self._words, self._isolated,
-            source, last, self._solo, *self._turns, *graph.queues(device), *self._bitmaps, *self._wide,
+            source, last, self._solo, self._window, *self._turns, *graph.queues(device), *self._bitmaps, *self._wide,
             distances, self._reached, self._counts, self._state, self._barrier)
         levels, complete, n_reached, farthest, looked = (int(value) for value in device.to_host(self._state)[:5])
         graph.scanned.arcs += looked

@@ -37,5 +37,6 @@ def test_requests_are_counted(seed: int, entry: str, blocks: int, threads: int, 
         device.synchronize()
     counted = [getattr(traffic, name) for name in ("loads", "stores", "atomics", "sectors", "chain", "busiest")]
     assert counted == [*(2 * number for number in known[:5]), known[5]]
+    assert traffic.barriers == (2 if entry == "take_turns" else 0)
     asked = {"copy_words": 2 * 4 * 128, "count_threads": 8 * 288}.get(entry)
     assert asked is None or traffic.bytes == 2 * asked

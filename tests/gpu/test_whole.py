@@ -16,18 +16,23 @@ from emdiam.gpu.bfs_whole import WholeBfs, bfs_whole
 from emdiam.gpu.device import Device
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs
+from tests.simt import runner
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances
 
 pytestmark = pytest.mark.thin(64)
 
 FOREVER = 1 << 40
-# Down alone, by one block or by all; up from the second level on; to and fro; rows of three arcs put aside.
+# Down alone, by one block or by all; up from the second level on; to and fro; rows of three arcs put aside; several levels
+# before blocks wait for each other, from the first one on, and between others.
 WAYS: Mapping[str, dict[str, Any]] = {
-    "usual": {}, "down": {"turns": (0, 0)}, "down-together": {"turns": (0, 0), "solo": 0},
+    "usual": {}, "down": {"turns": (0, 0)}, "down-together": {"turns": (0, 0), "solo": 0, "window": 0},
     "up": {"turns": (FOREVER, FOREVER), "solo": 0, "wide_row": 1024},
     "up-wide": {"turns": (FOREVER, FOREVER), "solo": 0, "wide_row": 3},
-    "to-and-fro": {"turns": (FOREVER, 3), "solo": 2},
-    "wide": {"turns": (0, 0), "wide_row": 3}, "wide-together": {"turns": (FOREVER, 3), "solo": 0, "wide_row": 3},
+    "to-and-fro": {"turns": (FOREVER, 3), "solo": 2, "window": 0},
+    "wide": {"turns": (0, 0), "wide_row": 3},
+    "wide-together": {"turns": (FOREVER, 3), "solo": 0, "wide_row": 3, "window": 0},
+    "windows": {"turns": (0, 0), "solo": 0}, "windows-between": {"solo": 3, "window": 8},
+    "windows-to-and-fro": {"turns": (FOREVER, 3), "solo": 2},
 }
 
 
@@ -110,6 +115,26 @@ def test_a_long_search_of_changing_frontiers(name: str, solo: int) -> None:
     tail = [(1500, 1503), *((v, v + 1) for v in range(1503, 1560))]
     graph = naive.graph_of(1561, [*((number[a], number[b]) for a, b in edges), *fan, *tail])
     check(open_device(name), graph, [0, 1560, 600], block=64, solo=solo)
+
+
+def barriers(graph: naive.Graph, source: int, **options: Any) -> int:
+    """Barriers of the grid in a search."""
+    device, traffic = open_device("shim-0"), runner.Traffic()
+    search = WholeBfs(device, device_graph(device, graph), block=64, solo=0, turns=(0, 0), **options)
+    device.traffic = traffic  # type: ignore[attr-defined]
+    search.find(source)
+    return int(traffic.barriers)
+
+
+def test_blocks_wait_for_each_other_once_in_several_levels() -> None:
+    """But not where the frontier grows, nor for long after more came than blocks can do."""
+    grid = naive.graph_of(1800, [(v, v + 1) for v in range(1799) if v % 30 != 29] + [(v, v + 30) for v in range(1770)])
+    levels = 88
+    assert barriers(grid, 0, window=0) == levels + 2
+    assert barriers(grid, 0) <= 8 + levels // 15
+    fan = naive.graph_of(1200, [(v, v + 1) for v in range(39)] + [(39, v) for v in range(40, 1200)])
+    # The beginning, two windows of 15, one that is undone, and 11 levels, one of which puts its row aside.
+    assert barriers(fan, 0) == 1 + 2 + 2 + 12
 
 
 def test_one_search_is_one_launch_and_one_wait() -> None:

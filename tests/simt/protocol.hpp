@@ -32,8 +32,9 @@ long long simt_clock();
 }
 
 // What launches ask of global memory (traffic.cpp): requests of warps, the sectors of 32 bytes that these touch, the bytes
-// that threads ask for, loads and atomic operations one after the other, and the most atomic updates in one sector.
-struct SimtTraffic { unsigned long long loads, stores, atomics, sectors, bytes, chain, busiest; };
+// that threads ask for, loads and atomic operations one after the other, the most atomic updates in one sector, and barriers of
+// the grid.
+struct SimtTraffic { unsigned long long loads, stores, atomics, sectors, bytes, chain, busiest, barriers; };
 
 // One launch, as the runner fills it in; the kernel's module adds the middle part.
 struct SimtRequest {

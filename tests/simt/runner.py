@@ -75,7 +75,7 @@ class Traffic(ctypes.Structure):
     """SimtTraffic of protocol.hpp, zeros at first."""
 
     _fields_ = [(name, ctypes.c_uint64) for name in (
-        "loads", "stores", "atomics", "sectors", "bytes", "chain", "busiest")]
+        "loads", "stores", "atomics", "sectors", "bytes", "chain", "busiest", "barriers")]
 
 
 class Request(ctypes.Structure):

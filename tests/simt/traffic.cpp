@@ -71,6 +71,7 @@ void settle_grid_traffic() {
     for (Block* block : launch->active)
         for (WarpTraffic& warp : block->traffic) warp.chain = 0;
     launch->request->traffic->chain += longest;
+    ++launch->request->traffic->barriers;
 }
 
 void begin_traffic(Block* block) {

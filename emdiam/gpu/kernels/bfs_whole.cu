@@ -6,19 +6,26 @@
 // while others wait. One bit a vertex says who was reached: it is in the second cache where distances are not. Every load
 // that does not depend on another is asked for before any is waited for: a level is a chain of latencies, not of bytes.
 // While there are threads to spare, several share a row, an arc each: a level is then a chain of instructions too.
+// A frontier of a few vertices a block that hardly grows goes on for several levels between two barriers of the grid, each
+// block from its part (relaxed barriers; Chen et al., Atos, ICPP 2022). Another block may be nearer to what a block reaches
+// so, and lowers its distance: see window_levels.
 // Going up takes neighbours for predecessors, so the graph is undirected. Work: O(n + m), and up to n + m for each level
 // that goes up.
 #include "bottom_up.cuh"
 #include "queue_rows.cuh"
 
 #define MOST_SHARE 3     // log2 of most lanes that share a row
-#define SOLO_SLOTS 512u  // largest frontier of block 0 alone
+#define SOLO_SLOTS 512u  // largest frontier of block 0 alone, and of each block between two barriers
+#define WINDOW 15u       // most levels between two barriers; odd, so that what is read and what is written are two queues
 
-// Places in the counts of a level: vertices reached, their arcs, wide rows that were put aside.
+// Places in the counts of a level, or of a window of levels: vertices reached (of a window: in its last level, and those that
+// were lowered again); their arcs (of a window: of the rows that were visited); wide rows that were put aside (of a window:
+// blocks that could not do all of it); from LENGTHS on, vertices of each level of a window.
 #define REACHED 0
 #define ARCS 1
 #define WIDE 2
-#define LEVEL_COUNTS 3
+#define LENGTHS 3
+#define LEVEL_COUNTS (LENGTHS + WINDOW)
 
 // Places in `state`. LEVELS: distance of the last frontier that has a vertex. COMPLETE: 1 if nothing lies behind it.
 // N_REACHED: vertices reached. FARTHEST: the smallest vertex at distance LEVELS. LOOKED: arcs that were looked at. The
@@ -62,27 +69,62 @@ struct Row {
 };
 #define NO_ROW (-2)
 
+// Whoever sets the bit of a vertex reaches it.
+struct ByBit {
+    static __device__ bool is_current(const Search&, VERTEX) { return true; }
+    static __device__ bool is_open(const Search& at, VERTEX w) {
+        return (load_fresh(at.visited + w / WARP) >> (w % WARP) & 1u) == 0;
+    }
+    static __device__ bool claim(const Search& at, VERTEX w) {
+        const u32 bit = 1u << (w % WARP);
+        return (atomicOr(at.visited + w / WARP, bit) & bit) == 0;
+    }
+    static __device__ void set(const Search& at, VERTEX w) { at.distances[w] = at.next; }
+};
+
 // Where what is reached goes, for the whole grid: a queue and the counts of the level.
-struct GridTail {
+struct GridTail : ByBit {
     u64* counts;
     VERTEX* queue;
     static constexpr bool counts_arcs = true;
     __device__ u64 reserve(u32 items) const { return atomicAdd(counts + REACHED, static_cast<u64>(items)); }
-    __device__ u64* aside() const { return counts + WIDE; }
+    __device__ void put_aside(const Search& at, VERTEX v, u64 degree) const { at.wide.put(counts + WIDE, v, degree); }
     __device__ void put(u64 place, VERTEX v) const { queue[place] = v; }
 };
 // The same for block 0 alone, which keeps the first vertices in shared memory too, for its next level.
-struct SoloTail {
+struct SoloTail : ByBit {
     u32* fill;
     u64* wide;
     VERTEX* slots;
     VERTEX* queue;
     static constexpr bool counts_arcs = false;
     __device__ u64 reserve(u32 items) const { return atomicAdd(fill, items); }
-    __device__ u64* aside() const { return wide; }
+    __device__ void put_aside(const Search& at, VERTEX v, u64 degree) const { at.wide.put(wide, v, degree); }
     __device__ void put(u64 place, VERTEX v) const {
         if (place < SOLO_SLOTS) slots[place] = v;
         queue[place] = v;
+    }
+};
+// The same for each block in a window of levels: whoever lowers the distance of a vertex reaches it. lowered: by level of the
+// window, vertices that were there before. A wide row is more than a block can do.
+struct WindowTail {
+    u32* fill;
+    u32* lowered;
+    VERTEX* slots;
+    u32 first;
+    static constexpr bool counts_arcs = false;
+    static __device__ bool is_current(const Search& at, VERTEX v) { return load_fresh(at.distances + v) + 1 == at.next; }
+    static __device__ bool is_open(const Search& at, VERTEX w) { return load_fresh(at.distances + w) > at.next; }
+    __device__ bool claim(const Search& at, VERTEX w) const {
+        const u32 before = atomicMin(at.distances + w, at.next);
+        if (before != UNREACHED && before > at.next) atomicAdd(lowered + (before - first), 1u);
+        return before > at.next;
+    }
+    static __device__ void set(const Search& at, VERTEX w) { atomicOr(at.visited + w / WARP, 1u << (w % WARP)); }
+    __device__ u64 reserve(u32 items) const { return atomicAdd(fill, items); }
+    __device__ void put_aside(const Search&, VERTEX, u64) const { atomicAdd(fill, SOLO_SLOTS + 1); }
+    __device__ void put(u64 place, VERTEX v) const {
+        if (place < SOLO_SLOTS) slots[place] = v;
     }
 };
 
@@ -99,13 +141,9 @@ DEVICE void visit_batch(const Search& at, INDEX arc, INDEX end, u32 step, const 
         if (open[k]) w[k] = __ldg(at.neighbours + arc + k * step);
     }
 #pragma unroll
-    for (u32 k = 0; k < BATCH; ++k)
-        open[k] = open[k] && (load_fresh(at.visited + w[k] / WARP) >> (w[k] % WARP) & 1u) == 0;
+    for (u32 k = 0; k < BATCH; ++k) open[k] = open[k] && tail.is_open(at, w[k]);
 #pragma unroll
-    for (u32 k = 0; k < BATCH; ++k) {
-        const u32 bit = 1u << (w[k] % WARP);
-        if (open[k] && (atomicOr(at.visited + w[k] / WARP, bit) & bit) == 0) won |= 1u << k;
-    }
+    for (u32 k = 0; k < BATCH; ++k) won |= static_cast<u32>(open[k] && tail.claim(at, w[k])) << k;
     if (__ballot_sync(FULL_WARP, won != 0) == 0) return;
     const u32 items = static_cast<u32>(__popc(won)), upto = warp_inclusive_sum(items);
     u64 place = 0;
@@ -114,7 +152,7 @@ DEVICE void visit_batch(const Search& at, INDEX arc, INDEX end, u32 step, const 
 #pragma unroll
     for (u32 k = 0; k < BATCH; ++k) {
         if ((won >> k & 1u) == 0) continue;
-        at.distances[w[k]] = at.next;
+        tail.set(at, w[k]);
         tail.put(place++, w[k]);
         if (Tail::counts_arcs) *arcs += __ldg(at.offsets + w[k] + 1) - __ldg(at.offsets + w[k]);
         else PREFETCH(at.offsets + w[k]);
@@ -129,14 +167,13 @@ template <typename Tail> DEVICE void visit_arc(const Search& at, INDEX arc, bool
     if (open) {
         w = __ldg(at.neighbours + arc);
         PREFETCH(at.offsets + w);
-        const u32 bit = 1u << (w % WARP);
-        won = (atomicOr(at.visited + w / WARP, bit) & bit) == 0;
+        won = tail.claim(at, w);
     }
     const u32 winners = __ballot_sync(FULL_WARP, won);
     if (winners == 0) return;
     INDEX begin = 0, end = 0;
     if (won) {
-        at.distances[w] = at.next;
+        tail.set(at, w);
         if (Tail::counts_arcs) {  // asked for before the place is known
             begin = __ldg(at.offsets + w);
             end = __ldg(at.offsets + w + 1);
@@ -154,11 +191,12 @@ template <typename Tail> DEVICE void visit_arc(const Search& at, INDEX arc, bool
 // 2^at.share lanes. Returns the arcs of the row to the first of its lanes, 0 to others. All 32 lanes must call it.
 template <bool SHARED, typename Tail>
 DEVICE u64 expand_rows(const Search& at, bool valid, const Row& row, const Tail& tail, u64* arcs) {
-    INDEX arc = valid ? row.begin : 0;
-    const INDEX end = valid ? row.end : 0, degree = end - arc;
+    const bool current = valid && tail.is_current(at, row.v);
+    INDEX arc = current ? row.begin : 0;
+    const INDEX end = current ? row.end : 0, degree = end - arc;
     const u32 share = SHARED ? 1u << at.share : 1u, turn = SHARED ? lane_id() & (share - 1) : 0;
     if (degree > at.wide.most) {
-        if (turn == 0) at.wide.put(tail.aside(), row.v, degree);
+        if (turn == 0) tail.put_aside(at, row.v, degree);
         arc = end;
     }
     u32 long_rows = __ballot_sync(FULL_WARP, turn == 0 && end - arc > LANE_ROW);
@@ -235,9 +273,11 @@ DEVICE void pull_wide(const Search& at, u64 count, const u32* here, u32* there, 
 // are not known to be reached. turn: whose counts the level takes. in_words: whether the frontier is a bitmap, else a
 // queue; up: whether the last level went up; dirty: whether the bitmaps have set bits; swapped: whether the bitmap of the
 // frontier is `there`. wide: the count of rows put aside in the level that ends. looked: arcs that the block looked at.
+// in_window: levels that the blocks do next without a barrier, or did, 0 for a level by all; none before level `rest`.
+// inside: whether the search has ended within a window. spoiled: whether the last window is to be undone.
 struct Place {
-    u64 size, level, before, arcs, arcs_left, wide, looked;
-    u32 turn, in_words, up, dirty, swapped, by_one;
+    u64 size, level, before, arcs, arcs_left, wide, looked, rest;
+    u32 turn, in_words, up, dirty, swapped, by_one, in_window, inside, spoiled;
 };
 
 // Levels of block 0 until the frontier is empty or larger than `limit`, or its distance is `last`, or wide rows were put
@@ -253,7 +293,7 @@ DEVICE void solo_levels(Search at, i32 most_share, u64 size, u64 level, VERTEX* 
     do {
         const VERTEX* const here = slots + level % 2 * SOLO_SLOTS;
         const bool at_odd = level % 2;
-        const SoloTail tail = {fill + level % 3, aside + level % 3, slots + (at_odd ? 0u : SOLO_SLOTS), at_odd ? even : odd};
+        const SoloTail tail = {{}, fill + level % 3, aside + level % 3, slots + (at_odd ? 0u : SOLO_SLOTS), at_odd ? even : odd};
         at.next = static_cast<u32>(level + 1);
         at.share = share_of(size, blockDim.x, most_share);
         const auto read = [=](u64 row) { return here[row]; };
@@ -275,15 +315,27 @@ DEVICE void solo_levels(Search at, i32 most_share, u64 size, u64 level, VERTEX* 
     state[SOLO_ARCS] = looked;
 }
 
-// Whether the next level goes up, and if not, whether block 0 does it alone. See Beamer et al., section 4: a growing
-// frontier with many arcs turns up, a shrinking one of few vertices down. A level up passes over all vertices, so a turn
-// up asks for one arc for beta of them too: near the end of a long search few arcs are left, and any frontier has many.
-DEVICE void choose_way(Place* now, u64 n, u64 alone, u64 alpha, u64 beta) {
+// How levels are done, alike in all of a search. alone: largest frontier of block 0 alone; in_window: largest one of a
+// window; alpha, beta: of choose_way; last: the distance where the search stops.
+struct Ways {
+    u64 n, alone, in_window, alpha, beta, last;
+};
+
+// Whether the next level goes up, and if not, whether block 0 does it alone, or each block several. See Beamer et al.,
+// section 4: a growing frontier with many arcs turns up, a shrinking one of few vertices down. A level up passes over all
+// vertices, so a turn up asks for one arc for beta of them too: near the end of a long search few arcs are left, and any
+// frontier has many.
+// A frontier that grows by an eighth a level becomes six times as large in a window.
+DEVICE void choose_way(Place* now, const Ways& ways) {
+    const u64 n = ways.n, alpha = ways.alpha, beta = ways.beta;
     const bool growing = now->size > now->before;
     const bool many = (now->up ? now->size : now->arcs) * beta >= n;
     const bool up = now->up ? growing || many : growing && many && now->arcs * alpha > now->arcs_left;
     now->up = alpha != 0 && up;
-    now->by_one = now->up == 0 && now->size <= alone;
+    now->by_one = now->up == 0 && now->size <= ways.alone;
+    const bool slow = now->size * 8 <= now->before * 9 + 64 && now->level >= now->rest;
+    const bool window = slow && now->up == 0 && now->in_words == 0 && now->by_one == 0 && now->size <= ways.in_window;
+    now->in_window = window ? static_cast<u32>(min(static_cast<u64>(WINDOW), ways.last - now->level - 1) | 1u) : 0u;
     now->turn = (now->turn + 1) % 3;
 }
 
@@ -295,11 +347,11 @@ struct Reached {
 };
 
 // The level is over, with all its rows, and has reached so much.
-DEVICE void start_level(Place* now, const Reached& reached, u64 n, u64 alone, u64 alpha, u64 beta) {
+DEVICE void start_level(Place* now, const Reached& reached, const Ways& ways) {
     now->size = reached.vertices;
     now->arcs = reached.arcs;
-    now->arcs_left -= now->arcs;
-    choose_way(now, n, alone, alpha, beta);
+    now->arcs_left -= min(now->arcs, now->arcs_left);
+    choose_way(now, ways);
 }
 
 // The level is over, but for its wide rows.
@@ -307,12 +359,90 @@ DEVICE void end_level(Place* now, const Reached& reached, const u64* state) {
     now->wide = reached.wide;
     now->before = now->by_one ? load_fresh(state + SOLO_BEFORE) : now->size;
     // Block 0 has looked at the arcs of its first frontier too.
-    if (now->by_one) now->arcs_left -= load_fresh(state + SOLO_ARCS) - now->arcs;
+    if (now->by_one) now->arcs_left -= min(load_fresh(state + SOLO_ARCS) - now->arcs, now->arcs_left);
     if (now->by_one && blockIdx.x == 0) now->looked += load_fresh(state + SOLO_ARCS);
     now->level = now->by_one ? load_fresh(state + SOLO_LEVEL) : now->level + 1;
     now->in_words = now->up;
     now->dirty |= now->up;
     now->swapped ^= now->up;
+}
+
+// Levels of this block by itself, from its part of the queue of `size` vertices, as far as now.in_window says. A vertex that
+// another block has lowered meanwhile is left to it. So in the end all vertices within the window have their distances: the
+// first vertex of a shortest path into it is in some block's part, and each next one is reached from there, or was reached by
+// another block with the same distance, which goes on from it. most: vertices of a level. counts: of the window. slots:
+// 2 * SOLO_SLOTS, fill: 2 * WINDOW items of shared memory. The last level goes to `queue_behind`. All threads of the grid must call it.
+DEVICE void window_levels(Search at, i32 most_share, const Place& now, const VERTEX* queue, VERTEX* queue_behind, u32 most,
+                          VERTEX* slots, u32* fill, u64* scratch, u64* counts, u64* looked) {
+    const u64 part = (now.size + gridDim.x - 1) / gridDim.x, first = min(now.size, blockIdx.x * part);
+    u32 mine = static_cast<u32>(min(part, now.size - first)), k = 0;
+    for (u32 i = threadIdx.x; i < mine; i += blockDim.x) slots[i] = load_fresh(queue + first + i);
+    for (u32 i = threadIdx.x; i < 2 * WINDOW; i += blockDim.x) fill[i] = 0;
+    __syncthreads();
+    u64 arcs = 0, unused = 0;
+    for (; k < now.in_window && mine != 0 && mine <= most; ++k) {
+        const VERTEX* const here = slots + k % 2 * SOLO_SLOTS;
+        const WindowTail tail = {fill + k, fill + WINDOW, slots + (k + 1) % 2 * SOLO_SLOTS, static_cast<u32>(now.level + 1)};
+        at.next = static_cast<u32>(now.level + 1) + k;
+        at.share = share_of(mine, blockDim.x, most_share);
+        const auto read = [=](u64 row) { return here[row]; };
+        arcs += expand_queue(at, read, mine, warp_id(), warps_in_block(), Row{0, 0, 0, NO_ROW}, tail, &unused);
+        __syncthreads();
+        mine = fill[k];
+    }
+    block_exclusive_sum(arcs, scratch, &arcs);
+    if (threadIdx.x == 0 && arcs != 0) {
+        *looked += arcs;
+        atomicAdd(counts + ARCS, arcs);
+        if (mine > most) atomicAdd(counts + WIDE, u64(1));
+        else if (mine != 0) scratch[0] = atomicAdd(counts + REACHED, static_cast<u64>(mine));
+    }
+    // A level may have lost more vertices by this block than it has got from it: sums wrap.
+    for (u32 i = threadIdx.x; i < WINDOW; i += blockDim.x) {
+        const u64 more = static_cast<u64>(fill[i]) - fill[WINDOW + i];
+        if (more != 0) atomicAdd(counts + LENGTHS + i, more);
+    }
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < mine && mine <= most; i += blockDim.x)
+        queue_behind[scratch[0] + i] = slots[k % 2 * SOLO_SLOTS + i];
+}
+
+// A window is over. All lanes of a warp must call it.
+DEVICE void end_window(Place* now, const u64* counts, const Ways& ways) {
+    const u64 mine = lane_id() < LEVEL_COUNTS ? load_fresh(counts + lane_id()) : 1u;
+    const u32 levels = now->in_window;
+    const u32 empty = __ballot_sync(FULL_WARP, mine == 0) >> LENGTHS & ((1u << levels) - 1u);
+    const u64 size = __shfl_sync(FULL_WARP, mine, REACHED), arcs = __shfl_sync(FULL_WARP, mine, ARCS);
+    const u64 spoiled = __shfl_sync(FULL_WARP, mine, WIDE);
+    const u64 before = __shfl_sync(FULL_WARP, mine, static_cast<i32>(LENGTHS + levels) - 2);
+    if (lane_id() != 0) return;
+    now->spoiled = spoiled != 0;
+    if (spoiled != 0) {
+        now->rest = 2 * now->level + 32;
+        now->in_window = 0;
+        now->turn = (now->turn + 1) % 3;
+        return;
+    }
+    now->inside = empty != 0;
+    if (levels > 1) now->before = before;
+    else now->before = now->size;
+    now->level += empty == 0 ? levels : static_cast<u32>(__ffs(static_cast<i32>(empty)));
+    now->arcs_left -= min(arcs, now->arcs_left);
+    now->size = empty == 0 ? size : 0;
+    now->arcs = 0;
+    choose_way(now, ways);
+}
+
+// Takes back what a window has reached, behind `level`. All threads of the grid must call it.
+DEVICE void undo_window(const Search& at, u64 n, u64 level) {
+    for (u64 base = first_item() - lane_id(); base < n; base += item_stride()) {
+        const u64 v = base + lane_id();
+        const u32 distance = v < n ? load_fresh(at.distances + v) : UNREACHED;
+        const bool undone = distance != UNREACHED && distance > level;
+        if (undone) at.distances[v] = UNREACHED;
+        const u32 bits = __ballot_sync(FULL_WARP, undone);
+        if (lane_id() == 0 && bits != 0) at.visited[base / WARP] = load_fresh(at.visited + base / WARP) & ~bits;
+    }
 }
 
 // queue: VERTEX[n], gets the vertices of the bitmap, u32[words], in any order; tail: u64[1], zero before.
@@ -402,16 +532,17 @@ DEVICE void level_down(const Search& at, const VERTEX* queue, u64 size, const Ro
 // the vertices without arcs and the bits behind the last vertex; words is even. even, odd: VERTEX[n]. visited, here,
 // there: u32[words]. wide: VERTEX[m / wide_row + 1], starts: u64[the same], take rows of more than wide_row arcs. distances: u32[n], gets the
 // distances, all bits set where unreached. bits: u64[words / 2], gets the vertices that were reached. solo: largest
-// frontier of block 0 alone. alpha, beta: of turns_up; alpha 0: always down. counts: u64[3 * LEVEL_COUNTS + 1]. state:
+// frontier of block 0 alone. window: most vertices of a block at the beginning of a window of levels; 0: none. alpha, beta:
+// of choose_way; alpha 0: always down. counts: u64[3 * LEVEL_COUNTS + 1]. state:
 // u64[8], see above. barrier_state: u32[1], zero before its first use. What is not said to be given may have any content before.
 // Any cooperative grid.
 ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, u64 words,
-                                        const u32* isolated, u64 source, u64 last, u64 solo, u64 alpha, u64 beta,
+                                        const u32* isolated, u64 source, u64 last, u64 solo, u64 window, u64 alpha, u64 beta,
                                         VERTEX* even, VERTEX* odd, u32* visited, u32* here, u32* there, VERTEX* wide,
                                         u64* starts, u64 wide_row, u32* distances, u64* bits, u64* counts, u64* state,
                                         u32* barrier_state) {
     __shared__ VERTEX slots[2 * SOLO_SLOTS];
-    __shared__ u32 fill[3];
+    __shared__ u32 fill[2 * WINDOW];
     __shared__ u64 aside[3];
     __shared__ u64 scratch[33];
     __shared__ PullRoom room[WHOLE_THREADS / WARP];
@@ -423,7 +554,8 @@ ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbo
     i32 most_share = 0;
     while (most_share < MOST_SHARE && n << most_share < m) ++most_share;
     Search at = {offsets, neighbours, visited, distances, {wide, starts, wide_row}, 0, NO_SHARE};
-    const u64 alone = min(solo, static_cast<u64>(SOLO_SLOTS));
+    const u64 alone = min(solo, static_cast<u64>(SOLO_SLOTS)), of_block = min(static_cast<u64>(SOLO_SLOTS), n / gridDim.x);
+    const Ways ways = {n, alone, min(window, of_block) * (gridDim.x - 1), alpha, beta, last};
 
     for (u64 v = first_item(); v < n; v += item_stride()) distances[v] = v == source ? 0u : UNREACHED;
     for (u64 word = first_item(); word < words; word += item_stride()) {
@@ -438,8 +570,8 @@ ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbo
     }
     if (threadIdx.x == 0) {
         const u64 degree = __ldg(offsets + source + 1) - __ldg(offsets + source);
-        now = {1, 0, 0, degree, m - degree, 0, 0, 2, 0, 0, 0, 0, 0};
-        choose_way(&now, n, alone, alpha, beta);
+        now = {1, 0, 0, degree, m - degree, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0};
+        choose_way(&now, ways);
     }
     wait_for_grid(barrier);
 
@@ -447,43 +579,54 @@ ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbo
     Row ahead = {0, 0, 0, NO_ROW};
     while (now.size != 0 && now.level < last) {
         // The place of the next turn: it was last read before the last barrier.
-        if (first_item() == 0) {
-            for (u32 i = 0; i < LEVEL_COUNTS; ++i)
-                store_fresh(counts + (now.turn + 1) % 3 * LEVEL_COUNTS + i, u64(0));
-        }
+        if (first_item() < LEVEL_COUNTS) store_fresh(counts + (now.turn + 1) % 3 * LEVEL_COUNTS + threadIdx.x, u64(0));
         if (now.up != now.in_words) change_frontier(now, barrier, words, even, odd, here, there, counts + 3 * LEVEL_COUNTS);
         u64* const of_level = counts + now.turn * LEVEL_COUNTS;
         at.next = static_cast<u32>(now.level + 1);
         if (now.up) {
             level_up(at, words, now.swapped ? there : here, now.swapped ? here : there, room, scratch, of_level,
                      &now.looked);
+        } else if (now.in_window != 0) {
+            window_levels(at, most_share, now, now.level % 2 ? odd : even, now.level % 2 ? even : odd,
+                          static_cast<u32>(of_block), slots, fill, scratch, of_level, &now.looked);
         } else if (!now.by_one) {
-            const GridTail tail = {of_level, now.level % 2 ? even : odd};
+            const GridTail tail = {{}, of_level, now.level % 2 ? even : odd};
             at.share = share_of(now.size, item_stride(), most_share);
             level_down(at, now.level % 2 ? odd : even, now.size, ahead, tail, &now.looked);
         } else if (blockIdx.x == 0) {
             solo_levels(at, most_share, now.size, now.level, even, odd, alone, last, slots, fill, aside, scratch, of_level,
                         state);
         }
-        const bool goes_on = now.up == 0 && now.by_one == 0 && at.share != NO_SHARE && !is_of_last_warp;
+        const bool was_window = now.in_window != 0;
+        const bool goes_on = now.up == 0 && now.by_one == 0 && !was_window && at.share != NO_SHARE && !is_of_last_warp;
         wait_for_grid(barrier);
         ahead = goes_on ? row_ahead(at, at.next % 2 ? odd : even, n) : Row{0, 0, 0, NO_ROW};
         // One thread reads, so that thousands of warps do not ask for one word: of a warp that has rows last.
+        if (was_window) {
+            if (is_of_last_warp) end_window(&now, of_level, ways);
+            __syncthreads();
+            if (now.spoiled) {
+                undo_window(at, n, now.level);
+                wait_for_grid(barrier);
+                if (decides) now.spoiled = 0;
+            }
+            continue;
+        }
         if (decides) {
             const Reached reached(of_level);
             end_level(&now, reached, state);
-            if (reached.wide == 0) start_level(&now, reached, n, alone, alpha, beta);
+            if (reached.wide == 0) start_level(&now, reached, ways);
         }
         __syncthreads();
         if (now.wide != 0) {
             ahead.share = NO_ROW;
-            const GridTail tail = {of_level, now.level % 2 ? odd : even};
+            const GridTail tail = {{}, of_level, now.level % 2 ? odd : even};
             at.next = static_cast<u32>(now.level);
             u32* const came = now.swapped ? there : here;  // the bitmap of what the level reaches, if it has one
             if (now.in_words) pull_wide(at, now.wide, now.swapped ? here : there, came, of_level, &now.looked);
             else expand_wide(at, now.wide, tail);
             wait_for_grid(barrier);
-            if (decides) start_level(&now, Reached(of_level), n, alone, alpha, beta);
+            if (decides) start_level(&now, Reached(of_level), ways);
             __syncthreads();
         }
     }
@@ -494,8 +637,12 @@ ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbo
     const u32* const front = (complete != 0) == (now.swapped != 0) ? here : there;
     const VERTEX* const queue = levels % 2 ? odd : even;
     u64 farthest = ~0ull, reached = 0;
-    for (u64 i = first_item(); !now.in_words && i < size; i += item_stride())
-        farthest = min(farthest, static_cast<u64>(load_fresh(queue + i)));
+    // A queue behind a window has vertices that were lowered; a search that ends within one has no queue.
+    const u64 to_see = now.inside ? n : now.in_words ? 0 : size;
+    for (u64 i = first_item(); i < to_see; i += item_stride()) {
+        const u64 v = now.inside ? i : load_fresh(queue + i);
+        if (load_fresh(distances + v) == levels) farthest = min(farthest, v);
+    }
     for (u64 i = first_item(); i < words / 2; i += item_stride()) {
         u64 both = 0, last_bits = 0;
         for (u32 half = 0; half < 2; ++half) {
