@@ -69,7 +69,8 @@ def _opened(device: Any, engine: Any, ways: tuple[str, ...]) -> Any:
 
 
 def ranges(subject: Subject, mapping: str) -> Iterator[bool]:
-    """Levels down and up on two ranges that make the graph, from the bitmaps of each level."""
+    """Levels down and up on two ranges that make the graph, from the bitmaps of each level, levels of a batch of one
+    source, and steep arcs."""
     from emdiam.gpu.range_rows import RangeRows
 
     need_engine()
@@ -84,6 +85,16 @@ def ranges(subject: Subject, mapping: str) -> Iterator[bool]:
             for distances in subject.expected.values():
                 yield all(_level_is_right(rows, graph, (first, stop), distances, level)
                           for level in range(min(LEVELS, int(distances[distances < n].max()))))
+            some, far = (next(iter(subject.expected.values())) * k for k in (1, 2))
+            heads = graph.neighbours[graph.offsets[first] : graph.offsets[stop]]
+            tails = np.repeat(far[first:stop], np.diff(graph.offsets[first : stop + 1]))
+            yield rows.count_steep(far[first:stop], far[: n - 1], 0) == np.count_nonzero(
+                (np.abs(far[heads].astype(np.int64) - tails) > 1) & (heads < n - 1))
+            front, seen = np.array(_words(some == 1)), (some[first:stop, None] <= 1).astype(np.uint64)
+            before, new = np.cumsum(np.bitwise_count(front)) - np.bitwise_count(front), np.zeros_like(seen)
+            masks = np.ones((int(np.count_nonzero(some == 1)), 1), np.uint64)
+            rows.pull_masks((front, before.astype(np.uint32)), masks, np.ones(1, np.uint64), seen, new)
+            yield np.array_equal(new[:, 0] == 1, some[first:stop] == 2)
             rows.close()
 
 

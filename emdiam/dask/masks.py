@@ -15,6 +15,8 @@ Source: Then et al., PVLDB 2014 (MS-BFS).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..jit import inlined, kernel
@@ -26,6 +28,9 @@ from ..traverse.multi_dense import see
 from ..traverse.rows import bit_walk, buffered_walk, row_walk
 from ..traverse.workspace import set_bits
 from .plan import virtual_zeros
+
+if TYPE_CHECKING:
+    from ..gpu.range_rows import RangeRows
 
 SEEN, NEXT = 0, 1
 FULL, FRESH, ACTIVE = 0, 1, 2
@@ -55,16 +60,17 @@ class Masks:
     core : over the range's table. sources : int64[k], of the whole batch. targets : bitmap of all vertices, valid in
     this range, or of length 0. sinks : addresses of the distance columns, int64[k], and bytes of their items; 0 bytes
     without columns. room : bytes for outgoing masks.
+    rows : this range on a device, which pulls, or None.
     masks : of the frontier, unsigned[k, w], ascending by vertex. row_arcs : arcs of its rows. open_arcs : arcs of the
     rows of this range that some source has not seen.
     """
 
     def __init__(
         self, core: Core, sources: np.ndarray, *, targets: np.ndarray = _NO_BITS,
-        sinks: tuple[np.ndarray, int] = (_NO_BITS, 0), room: int = 1 << 20,
+        sinks: tuple[np.ndarray, int] = (_NO_BITS, 0), room: int = 1 << 20, rows: RangeRows | None = None,
     ) -> None:
         n, k = core.table.n_vertices, len(sources)
-        self._core, self._span = core, np.array(core.span, np.int64)
+        self._core, self._span, self._rows = core, np.array(core.span, np.int64), rows
         self.range_words = slice((core.span[0] + 63) >> 6, (core.span[1] + 63) >> 6)
         self.dtype, self.width = words_for(k)
         self._targets, self._item_bytes = targets, sinks[1]
@@ -147,6 +153,13 @@ class Masks:
     def pull(self, masks: np.ndarray) -> int:
         """Pull from (a part of) the frontier of all ranks, whose masks the index locates; see pull_masks. Returns the
         arcs scanned."""
+        if self._rows is not None and self.dtype is np.uint64:
+            every, (seen, new) = self.words[SEEN, -1], self.words[:, slice(*self._core.span)]
+            arcs = self._rows.pull_masks(self.index, masks, every, seen, new)
+            if arcs is not None:
+                bits = np.packbits(new.any(axis=1), bitorder="little")
+                self.marks[FRESH, self.range_words].view(np.uint8)[: len(bits)] |= bits
+                return arcs
         blocks = self._core.blocks_with(self.marks[FULL], True)
         return self._core.sweep(blocks, pull_masks, self.words, self.marks, self.index, masks)
 

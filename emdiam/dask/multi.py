@@ -160,7 +160,7 @@ def multi_source(
         bitmap = virtual_zeros(rank.store.n_vertices // 64 + 1, np.uint64)
         bitmap[rank.words] = targets
     sinks, widest = _open_columns(rank, sources, columns)
-    masks = Masks(rank.core, sources, targets=bitmap, sinks=sinks, room=room)
+    masks = Masks(rank.core, sources, targets=bitmap, sinks=sinks, room=room, rows=rank.rows)
     search = rank.under_way = MultiSearch(rank.frontier, masks, len(sources), remaining, widest, room)
     search.run()
     return search.eccentricities, search.level, search.too_long

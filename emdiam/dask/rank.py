@@ -49,7 +49,7 @@ class Rank:
 
     span, words : slices, its vertices first..stop-1 and their words in a bitmap of all vertices. values : columns by
     key, unsigned[n], with memory for this range only. objects : objects by name that verbs keep for later verbs.
-    under_way : the current traversal, whose `level` is the progress.
+    rows : the rows of the range on a device, or None. under_way : the current traversal, whose `level` is the progress.
     """
 
     def __init__(self, spec: RankSpec, number: int) -> None:
@@ -66,14 +66,14 @@ class Rank:
             self.core, self.blocks = self._open_core(len(spec.addresses))
             opened.callback(self._threads.close)
             device = self._selected.device
-            self._rows = None if device is None or not len(self.blocks) else RangeRows(
+            self.rows = None if device is None or not len(self.blocks) else RangeRows(
                 device, self.core, spec.vram_bytes)
-            if self._rows is not None:
-                opened.callback(self._rows.close)
+            if self.rows is not None:
+                opened.callback(self.rows.close)
             self._open = opened.pop_all()  # closed by `close`
         self.alltoall = OwnerExchange(number, spec.ranges)
-        self.frontier = (RankFrontier(self.core, self.alltoall) if self._rows is None
-                         else DeviceFrontier(self.core, self.alltoall, self._rows))
+        self.frontier = (RankFrontier(self.core, self.alltoall) if self.rows is None
+                         else DeviceFrontier(self.core, self.alltoall, self.rows))
         self.span, self.words = slice(self.first, self.stop), self.frontier.words
         self.values: dict[int, np.ndarray] = {}
         self.objects: dict[str, Any] = {}
@@ -119,7 +119,7 @@ class Rank:
         """Return the memory plan with the device, and the number of vertices of the range without an edge."""
         bits = int(np.bitwise_count(self.core.table.isolated[self.words]).sum())
         isolated = bits - -self.stop % 64 if self.first < self.stop else 0
-        device = {"device": self._selected.name, "vram_bytes": self._rows.planned_bytes if self._rows else 0}
+        device = {"device": self._selected.name, "vram_bytes": self.rows.planned_bytes if self.rows else 0}
         return Done(({**self.plan.to_dict(), **device}, isolated), self.report())
 
     def run(self, number: int, verb: Verb, args: tuple[Any, ...], unused: Sequence[int] = ()) -> Done:

@@ -33,7 +33,8 @@ def count_steep(rank: Rank, key: int, size: int) -> int:
     """The number of arcs of this range whose ends differ by more than 1 in a column. size : vertices of a halo slab."""
     core, values, steep, slabs = rank.core, rank.values[key], 0, 0
     for low, slab in halos(rank, values, size):
-        steep += core.sweep(core.blocks, steep_arcs, values, slab, low)
+        found = None if rank.rows is None else rank.rows.count_steep(values[rank.span], slab, low)
+        steep += core.sweep(core.blocks, steep_arcs, values, slab, low) if found is None else found
         slabs += 1
     count_pass(rank, slabs)
     return steep

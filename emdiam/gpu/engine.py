@@ -53,12 +53,15 @@ FILE = "rows.cu"
 _PIECE, _RANGE = 1 << 11, 1 << 19
 
 
-def count_steep(device: Device, graph: DeviceGraph, values: DeviceArray) -> int:
-    """The number of arcs whose ends differ by more than 1 in `values`, uint32[n] on the device."""
+def count_steep(device: Device, graph: DeviceGraph, values: DeviceArray, heads: DeviceArray | None = None,
+                low: int = 0) -> int:
+    """The number of arcs whose ends differ by more than 1 in `values`, uint32[n] on the device. heads : the values of the
+    heads low, low + 1, ..., if rows and heads have different numbers; only arcs to these count."""
+    heads = values if heads is None else heads
     count = zeros(device, 1, np.uint64)
     KernelFile(device, FILE, graph.macros).launch(
         "steep_arcs", -(-graph.n_arcs // 32), graph.offsets, graph.neighbours, graph.n_vertices, graph.n_arcs, values,
-        count)
+        heads, low, low + heads.size, count)
     return int(device.to_host(count)[0])
 
 

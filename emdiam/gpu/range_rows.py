@@ -1,8 +1,8 @@
-"""Rows of a range of vertices on a device, for levels of a BFS over many ranges.
+"""Rows of a range of vertices on a device, for levels of a BFS over many ranges, of batches, and for scans.
 
 The device has the rows and no state: a level copies its bitmaps to the device, and the result back. So the state of a
 search stays on the rank that exchanges it with others, and a level costs n / 8 bytes on the bus in each direction, in
-addition to its arcs. Rows are numbered from the first of the range, their heads as in the whole graph.
+addition to its arcs, and a level of a batch 3 masks of each row and one of each frontier vertex. Rows are numbered from the first of the range, their heads as in the whole graph.
 Work: the arcs of the requested rows (down), or the arcs up to the first one into the frontier (up).
 Source: papers/004, section 5 (load balancing); Beamer et al., SC 2012 (up); Buluc and Madduri 2011 (ranges).
 """
@@ -18,7 +18,7 @@ from ..traverse.core import Core
 from ..units import format_size
 from .device import Device
 from .graph import DeviceGraph, offsets_dtype
-from .kernel_file import KernelFile, zeros
+from .kernel_file import UNREACHED, KernelFile, zeros
 from .upload import upload
 
 _WORD = 32
@@ -87,6 +87,35 @@ class RangeRows:
         self._up.launch("bottom_up_words", self._words * _WORD, self._graph.offsets, self._graph.neighbours,
                         self._words, visited, self._everyone, new, self._distances, np.uint32(1), counts)
         return device.to_host(new).view(np.uint64), int(device.to_host(counts)[2])
+
+    def pull_masks(self, frontier: tuple[np.ndarray, np.ndarray], masks: np.ndarray, every: np.ndarray,
+                   seen: np.ndarray, new: np.ndarray) -> int | None:
+        """OR the masks of the neighbours of each row in the frontier into `new`, except what is in `seen`; return the
+        scanned arcs, or None if the device is too small. frontier : bitmap of all vertices, uint64[k], and the number of
+        its bits before each word; masks : of its vertices. every : the mask of all sources. All masks: uint64[k, w]."""
+        if not len(masks):
+            return 0
+        arrays = [array.reshape(-1) for array in (*frontier, masks, every, seen, new)]
+        if sum(array.nbytes for array in arrays) > self.device.memory().free:
+            return None
+        device, looked = self.device, zeros(self.device, 1, np.uint64)
+        bits, before, of_frontier, whole, known, came = map(device.array, arrays)
+        self._up.launch("pull_masks", len(new) * _WORD, self._graph.offsets, self._graph.neighbours, len(new), bits,
+                        before, of_frontier, len(every), whole, known, came, looked)
+        new[:] = device.to_host(came).reshape(new.shape)
+        return int(device.to_host(looked)[0])
+
+    def count_steep(self, values: np.ndarray, heads: np.ndarray, low: int) -> int | None:
+        """The number of arcs from the rows to low, low + 1, ... whose ends differ by more than 1, or None if the device
+        is too small. values : of the rows, heads : of these, unsigned; the largest value is far from others."""
+        if values.itemsize > 4 or 4 * (len(values) + len(heads)) > self.device.memory().free:
+            return None
+        from .engine import count_steep
+
+        largest = np.iinfo(values.dtype).max
+        on_device = [self.device.array(np.where(some == largest, UNREACHED, some).astype(np.uint32))
+                     for some in (values, heads)]
+        return count_steep(self.device, self._graph, *on_device, low)
 
     def close(self) -> None:
         """Free the device memory."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from emdiam.errors import BudgetError, DeviceRoomError, InputError
 from emdiam.gpu import cupy_device
+from emdiam.gpu.device import DeviceMemory
 from emdiam.gpu.range_rows import RangeRows
 from emdiam.gpu.setting import Selection
 from emdiam.runs.task import execute, task_of
@@ -24,6 +26,7 @@ from tests.engine.test_protocol import check_all
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs, write_store
 from tests.simt.devices import open_device
+from tests.simt.shim_device import ShimDevice
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
@@ -110,6 +113,36 @@ def test_a_large_level_is_the_devices_and_a_small_one_the_processors(
         assert (run.eccentricity, len(done)) == (51, 3)
         assert run.distances.gather(np.arange(140)).tolist() == naive.distances(graph, 5)
         assert engine.device_name == "1 x GPU 0 + 1 x GPU 1"
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_batches_and_scans_are_the_devices(
+    tmp_path: Path, asked: Asked, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    """Two words of sources over a graph of three ranges, with rows longer than a warp, and arcs that a value makes steep;
+    a device without room leaves both to the processors."""
+    graph = naive.graph_of(330, [(v, v + 1) for v in range(299)] + [(9, v) for v in range(40, 290, 3)])
+    sources, results = np.arange(0, 330, 4), list[Any]()
+    for way in ("pull_masks", "count_steep"):
+        monkeypatch.setattr(RangeRows, way, partialmethod(_noted, getattr(RangeRows, way), results))
+    store = write_store(tmp_path / "g.zarr", graph)
+    with engine_on_workers(store, workers, processes=False, device="gpu", dense_arcs=0) as engine:
+        want = [max(naive.distances(graph, int(v))) for v in sources]
+        assert engine.eccentricities(sources).tolist() == want
+        near, labels = naive.distances(graph, 9), engine.bfs(9).distances
+        labels.put([50], 7)
+        near[50] = 7
+        steep = sum(abs(near[v] - near[w]) > 1 for v, row in enumerate(graph) for w in row if near[v] >= 0)
+        assert engine.scan("steep-arcs", labels) == steep > 0
+        assert len(results) > 2 * workers and None not in results
+        monkeypatch.setattr(ShimDevice, "memory", lambda self: DeviceMemory(0, 0))
+        assert engine.eccentricities(sources).tolist() == want and engine.scan("steep-arcs", labels) == steep
+        assert None in results
+
+
+def _noted(rows: RangeRows, way: Callable[..., Any], results: list[Any], *given: Any) -> Any:
+    results.append(way(rows, *given))
+    return results[-1]
 
 
 def test_a_run_says_what_its_workers_had(tmp_path: Path, asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,39 @@ ENTRY(256, PULL_RESIDENT) bottom_up_words(const INDEX* offsets, const VERTEX* ne
     block_add(looked, scratch, counts + 2);
 }
 
+// Rows of a range pull the masks of sources from their neighbours in the frontier of a whole graph, for each word of a mask
+// until no source is missing. n: rows, offsets: INDEX[n + 1], neighbours: VERTEX[m]. frontier: bitmap u64[words]; before: u32[words],
+// its bits before each word; masks: u64[bits of the frontier * width]. every: u64[width], all sources. seen, next: u64[n * width];
+// next is raised by what is not seen. looked: u64[1], raised by the arcs. A warp a row, any grid.
+ENTRY(256) pull_masks(const INDEX* offsets, const VERTEX* neighbours, u64 n, const u64* frontier, const u32* before,
+                      const u64* masks, u64 width, const u64* every, const u64* seen, u64* next, u64* looked) {
+    u64 mine = 0;
+    for (u64 v = first_item() / WARP; v < n; v += item_stride() / WARP) {
+        const INDEX begin = __ldg(offsets + v), end = __ldg(offsets + v + 1);
+        INDEX farthest = begin;
+        for (u64 j = 0; j < width; ++j) {
+            const u64 known = next[v * width + j], open = __ldg(every + j) & ~__ldg(seen + v * width + j);
+            u64 got = known & open;
+            INDEX arc = begin;
+            for (; arc < end && got != open; arc += WARP) {
+                u64 bits = 0;
+                if (arc + lane_id() < end) {
+                    const u64 w = __ldg(neighbours + arc + lane_id()), word = __ldg(frontier + w / 64);
+                    const u64 below = word & ((1ull << (w % 64)) - 1);
+                    if ((word >> (w % 64) & 1) != 0)
+                        bits = __ldg(masks + (__ldg(before + w / 64) + static_cast<u64>(__popcll(below))) * width + j);
+                }
+                for (u32 step = 1; step < WARP; step *= 2) bits |= __shfl_xor_sync(FULL_WARP, bits, step);
+                got |= bits & open;
+            }
+            farthest = max(farthest, min(arc, end));
+            if (lane_id() == 0 && got != known) next[v * width + j] = got;
+        }
+        if (lane_id() == 0) mine += farthest - begin;
+    }
+    warp_add(mine, looked);
+}
+
 // What a graph is searched with, made once. isolated: u32[words], the vertices without arcs and the bits behind
 // the last vertex; largest: u64[1], zero before, gets the largest degree. A warp a word, any grid.
 ENTRY(256) isolated_words(const INDEX* offsets, u64 n, u64 words, u32* isolated, u64* largest) {

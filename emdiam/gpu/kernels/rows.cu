@@ -5,9 +5,11 @@
 #define WARP_ARCS 1024u  // arcs that a warp takes at a time
 
 // count: u64[1], raised by the arcs whose ends differ by more than 1 in values, u32[n]; a value with all bits set is as
-// far from others as it is, and level with itself. Arcs are shared out evenly, whatever their rows are like: a warp finds the
+// far from others as it is, and level with itself. heads: u32[behind - low], the values of heads low to behind - 1, which alone
+// count; values: u32[n]. Arcs are shared out evenly, whatever their rows are like: a warp finds the
 // row of its first arc, and each lane knows the end and the value of one of 32 rows from there on. Any grid. Work: O(m + n).
-ENTRY(256, 6) steep_arcs(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, const u32* values, u64* count) {
+ENTRY(256, 6) steep_arcs(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, const u32* values, const u32* heads,
+                         u64 low, u64 behind, u64* count) {
     u64 steep = 0;
     const u64 stride = item_stride() / WARP * WARP_ARCS;
     for (u64 first = first_item() / WARP * WARP_ARCS; first < m; first += stride) {
@@ -26,7 +28,8 @@ ENTRY(256, 6) steep_arcs(const INDEX* offsets, const VERTEX* neighbours, u64 n, 
                     if (__shfl_sync(FULL_WARP, mine, static_cast<i32>(lane + step - 1)) <= arc) lane += step;
                 }
                 const u32 here = __shfl_sync(FULL_WARP, own, static_cast<i32>(lane));
-                const u32 there = arc < upto ? __ldg(values + __ldg(neighbours + arc)) : here;
+                const u64 head = arc < upto ? __ldg(neighbours + arc) : behind;
+                const u32 there = head >= low && head < behind ? __ldg(heads + (head - low)) : here;
                 steep += max(here, there) - min(here, there) > 1;
             }
             begin = upto;
