@@ -57,12 +57,12 @@ def wide_bytes(n_arcs: int, item: int) -> int:
 class WholeBfs:
     """BFS on one resident graph, for any number of sources; a DeviceBfs (graph.py).
 
-    solo : largest frontier of a single block, at most SOLO_ROWS. window : most vertices a block of a frontier from which
-    blocks do several levels before they wait for each other; 0: they wait after each level. turns : alpha and beta of the rule for directions
-    (None: the package's); (0, 0): always down. block : threads of a block, a multiple of 32 up to 512; None: 512, or
-    for larger graphs the number that fills a multiprocessor, since fewer blocks take less time to synchronise. wide_row
-    : the whole grid shares rows of more arcs. Device memory: 5 bitmaps of n vertices, wide_bytes, and the queues of the
-    graph. Raises InputError for an impossible block.
+    solo : largest frontier of a single block, at most SOLO_ROWS. window : most vertices a block in a frontier from
+    which blocks do several levels before they wait for each other; 0: they wait after each level. turns : alpha and
+    beta of the rule for directions (None: the package's); (0, 0): always down. block : threads of a block, a multiple
+    of 32 up to 512; None: 512, or for larger graphs the number that fills a multiprocessor, since fewer blocks take
+    less time to synchronise. wide_row : the whole grid shares rows of more arcs. Device memory: 5 bitmaps of n
+    vertices, wide_bytes, and the queues of the graph. Raises InputError for an impossible block.
     """
 
     def __init__(self, device: Device, graph: DeviceGraph, solo: int = SOLO_ROWS, turns: tuple[int, int] | None = None,

@@ -55,8 +55,8 @@ _PIECE, _RANGE = 1 << 11, 1 << 19
 
 def count_steep(device: Device, graph: DeviceGraph, values: DeviceArray, heads: DeviceArray | None = None,
                 low: int = 0) -> int:
-    """The number of arcs whose ends differ by more than 1 in `values`, uint32[n] on the device. heads : the values of the
-    heads low, low + 1, ..., if rows and heads have different numbers; only arcs to these count."""
+    """The number of arcs whose ends differ by more than 1 in `values`, uint32[n] on the device. heads : the values of
+    the heads low, low + 1, ..., if rows and heads have different numbers; only arcs to these count."""
     heads = values if heads is None else heads
     count = zeros(device, 1, np.uint64)
     KernelFile(device, FILE, graph.macros).launch(

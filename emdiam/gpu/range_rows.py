@@ -2,7 +2,8 @@
 
 The device has the rows and no state: a level copies its bitmaps to the device, and the result back. So the state of a
 search stays on the rank that exchanges it with others, and a level costs n / 8 bytes on the bus in each direction, in
-addition to its arcs, and a level of a batch 3 masks of each row and one of each frontier vertex. Rows are numbered from the first of the range, their heads as in the whole graph.
+addition to its arcs; a level of a batch costs three masks of each row and one of each frontier vertex. Rows are
+numbered from the first of the range, their heads as in the whole graph.
 Work: the arcs of the requested rows (down), or the arcs up to the first one into the frontier (up).
 Source: papers/004, section 5 (load balancing); Beamer et al., SC 2012 (up); Buluc and Madduri 2011 (ranges).
 """
@@ -91,8 +92,8 @@ class RangeRows:
     def pull_masks(self, frontier: tuple[np.ndarray, np.ndarray], masks: np.ndarray, every: np.ndarray,
                    seen: np.ndarray, new: np.ndarray) -> int | None:
         """OR the masks of the neighbours of each row in the frontier into `new`, except what is in `seen`; return the
-        scanned arcs, or None if the device is too small. frontier : bitmap of all vertices, uint64[k], and the number of
-        its bits before each word; masks : of its vertices. every : the mask of all sources. All masks: uint64[k, w]."""
+        scanned arcs, or None if the device is too small. frontier : bitmap of all vertices, uint64[k], and the number
+        of its bits before each word; masks : of its vertices. every : mask of all sources. All masks: uint64[k, w]."""
         if not len(masks):
             return 0
         arrays = [array.reshape(-1) for array in (*frontier, masks, every, seen, new)]
@@ -113,9 +114,9 @@ class RangeRows:
         from .engine import count_steep
 
         largest = np.iinfo(values.dtype).max
-        on_device = [self.device.array(np.where(some == largest, UNREACHED, some).astype(np.uint32))
-                     for some in (values, heads)]
-        return count_steep(self.device, self._graph, *on_device, low)
+        own, others = (self.device.array(np.where(some == largest, UNREACHED, some).astype(np.uint32))
+                       for some in (values, heads))
+        return count_steep(self.device, self._graph, own, others, low)
 
     def close(self) -> None:
         """Free the device memory."""

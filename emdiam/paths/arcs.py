@@ -99,11 +99,12 @@ _INFINITE = np.array([np.inf]).view(np.uint64)[0]
 
 class Arcs(ABC):
     """n_vertices, n_arcs : two arcs an edge. distance_dtype : see rows.py. least_weight, largest_weight : 1 without
-    arcs. mean_weight : 0 without arcs. threads, tick : from the options. counters : work of the searches. Call `close`
-    at the end. Raises OverflowError if distances may not fit 64 bits."""
+    arcs. mean_weight : 0 without arcs. threads, tick : from the options. counters : work of the searches. device :
+    that searches, for results. Call `close` at the end. Raises OverflowError if distances may not fit 64 bits."""
 
     mean_weight: float
     counters: PathCounters
+    device = "cpu"
 
     def __init__(self, graph: WeightedArcs, options: SearchOptions) -> None:
         check_lengths(graph)

@@ -76,7 +76,7 @@ _ROWS = (
            idle=(AUTO, RAM)),
     Option("device", help="Device of traversals: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a"
            " GPU if there is one, else the CPU. Each worker uses one of its machine.", metavar="DEVICE",
-           default="cpu", shared=True, idle=("cpu",)),
+           default="cpu", shared=True, weights=_METRIC[:3], both=_METRIC[:3], idle=("cpu",)),
     Option("vram", SIZE, "Memory of the GPU to use; a larger graph is paged. [default: all that is free]", "SIZE",
            shared=True),
     Option("bfs", help="Variant of BFS on a GPU, by its name in docs/algorithms/gpu-bfs.md, with knobs as in"

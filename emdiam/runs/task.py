@@ -179,9 +179,11 @@ def taken(given: Mapping[str, Any], command: str, row: MetricRow) -> dict[str, A
     for name, value in given.items():
         option = option_of(command, name)
         text = str(getattr(value, "name", value))
-        if value is None or value is False or text == AUTO or (option is not None and text in option.idle):
+        allowed = option is not None and command in getattr(option, row.alike)
+        usual = text == AUTO and not (allowed and name == "device")
+        if value is None or value is False or usual or (option is not None and text in option.idle):
             continue
-        if option is None or command not in getattr(option, row.alike):
+        if not allowed:
             raise _refusal(name, text, command, row)
         known[name] = value
     return known

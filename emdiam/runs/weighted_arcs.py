@@ -161,6 +161,7 @@ def _complete(session: Session, plan: ArcsPlan, method: Any, result: Any) -> Any
         if options.out is not None:
             _write_table(session, method, result)
     session.tell(result, session.memory_bytes, plan.need)
+    result.device = method.metric.arcs.device
     result.bytes_read = method.metric.used().bytes_read  # with loading
     return result
 

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, MoreMemoryError, no_such
+from ..gpu.setting import Selection, select_device
 from ..methods.run import Limits, MethodOptions
 from ..progress import Event, Meter, silent, timed
 from ..units import BASE_JITTER, format_size
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from ..methods.weighted.search import WeightedSearch
     from ..methods.weighted.units import Units
     from ..paths.arcs import Arcs
+    from ..paths.paths import SearchOptions
     from ..paths.plan import ArcsPlan
+    from ..paths.rows import WeightedRows
     from ..store.store import Store
 
 
@@ -78,14 +81,21 @@ def _of_approximation(task: Task, own: dict[str, Any], limits: Limits) -> Method
 def metric_over(session: Session, stores: Sequence[Store], arena_bytes: int | None,
                 made: Callable[[list[Arcs], Units], Any]) -> Iterator[Any]:
     """A context with a metric over the arcs of stores with the same weights, in RAM, or each in an arena of blocks.
-    made : made(arcs, units) -> metric. Raises InputError for weights below 0, OverflowError if distances may not fit 64
-    bits."""
+    made : made(arcs, units) -> metric. Searches run on the task's device, if the arcs are in RAM. Raises InputError for
+    weights below 0 and an unusable device, OverflowError if distances may not fit 64 bits."""
     from ..methods.weighted.units import units_of
-    from ..paths.arcs import ArcsInRam, ArcsOnDisk
+    from ..paths.arcs import ArcsOnDisk
     from ..paths.blocks import StoreBlocks, load_rows
     from ..paths.paths import SearchOptions
 
     task, listener, seconds, metric = session.task, session.listener or silent, dict[str, float](), None
+    selected = select_device(task.device)
+    if selected.device is not None and arena_bytes is not None:
+        refused = InputError(f"{selected.name} needs all arcs in memory, which is too small for them",
+                             remedy="give more --memory, or --device cpu, which reads them as it needs them")
+        if not selected.or_cpu:
+            raise refused
+        selected = selected.without_gpu(refused)
 
     def beat() -> None:
         if metric is None:
@@ -101,9 +111,10 @@ def metric_over(session: Session, stores: Sequence[Store], arena_bytes: int | No
             for store in stores:
                 if arena_bytes is None:
                     rows, read = load_rows(store, task.threads, lambda: meter.update(0))
-                    arcs.append(ArcsInRam(rows, options, read))
+                    arcs.append(_arcs_in_ram(rows, options, read, selected))
                 else:
                     arcs.append(ArcsOnDisk(StoreBlocks(store), arena_bytes, options))
+                    arcs[-1].device = selected.name
                 stack.callback(arcs[-1].close)
             weights = stores[0].record.weights
             units = units_of(arcs[0], 0 if weights is None else weights.decimals)
@@ -111,6 +122,19 @@ def metric_over(session: Session, stores: Sequence[Store], arena_bytes: int | No
         metric = made(arcs, units)
         metric.seconds.update(seconds)
         yield metric
+
+
+def _arcs_in_ram(rows: WeightedRows, options: SearchOptions, read: int, selected: Selection) -> Arcs:
+    """Arcs whose searches run on the selected device."""
+    from ..paths.arcs import ArcsInRam
+
+    if selected.device is None:
+        arcs = ArcsInRam(rows, options, read)
+        arcs.device = selected.name
+        return arcs
+    from ..gpu.paths.registry import DeviceArcs
+
+    return DeviceArcs(rows, options, read, selected)
 
 
 def check_certificate(task: Task, metric: WeightMetric) -> None:
@@ -218,6 +242,7 @@ class _Attempt:
         """Complete the result with the figures of the whole run, and write its table, if the task has one."""
         session, file = self._session, getattr(run.options, "out", None)
         session.tell(result, self.memory, self.planned)
+        result.device = run.metric.arcs.device
         if file is not None:
             session.write(result, "out", file, lambda: run.write(file))
         return result

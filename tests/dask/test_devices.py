@@ -119,7 +119,7 @@ def test_a_large_level_is_the_devices_and_a_small_one_the_processors(
 def test_batches_and_scans_are_the_devices(
     tmp_path: Path, asked: Asked, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
-    """Two words of sources over a graph of three ranges, with rows longer than a warp, and arcs that a value makes steep;
+    """Two words of sources over a graph of three ranges, with rows longer than a warp, and steep arcs;
     a device without room leaves both to the processors."""
     graph = naive.graph_of(330, [(v, v + 1) for v in range(299)] + [(9, v) for v in range(40, 290, 3)])
     sources, results = np.arange(0, 330, 4), list[Any]()

@@ -22,8 +22,8 @@ from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_
 pytestmark = pytest.mark.thin(64)
 
 FOREVER = 1 << 40
-# Down alone, by one block or by all; up from the second level on; to and fro; rows of three arcs put aside; several levels
-# before blocks wait for each other, from the first one on, and between others.
+# Down alone, by one block or by all; up from the second level on; to and fro; rows of three arcs put aside; several
+# levels before blocks wait for each other, from the first one on, and between others.
 WAYS: Mapping[str, dict[str, Any]] = {
     "usual": {}, "down": {"turns": (0, 0)}, "down-together": {"turns": (0, 0), "solo": 0, "window": 0},
     "up": {"turns": (FOREVER, FOREVER), "solo": 0, "wide_row": 1024},

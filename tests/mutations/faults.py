@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutations.arc_faults import ARC_FAULTS
 from tests.mutations.budget_faults import BUDGET_FAULTS
 from tests.mutations.cell_faults import CELL_FAULTS
+from tests.mutations.device_faults import DEVICE_FAULTS
 from tests.mutations.door_faults import DOOR_FAULTS
 from tests.mutations.fault import Fault
 from tests.mutations.file_faults import FILE_FAULTS
@@ -423,10 +424,6 @@ FAULTS = (
     Fault("what a worker's device reaches is not visited", "emdiam/dask/frontier.py",
           "work.visited[words] |= new", "work.visited[words] ^= new & (new - np.uint64(1))",
           ("tests/dask/test_devices.py",)),
-    Fault("a row of a worker's device takes the mask of another vertex", "emdiam/gpu/kernels/bfs_bitmaps.cu",
-          "word & ((1ull << (w % 64)) - 1)", "word & ((2ull << (w % 64)) - 1)", ("tests/dask/test_devices.py",)),
-    Fault("steep arcs into the last vertex of another range are left out", "emdiam/gpu/kernels/rows.cu",
-          "head >= low && head < behind ?", "head >= low && head + 1 < behind ?", ("tests/gpu/test_rows.py",)),
     Fault("a batch passes over the last arc of a row", "emdiam/gpu/kernels/multi_source.cuh",
           "arcs == FEW && base + FEW < end)", "arcs == FEW && base + FEW + 1 < end)",
           ("tests/gpu/test_multi.py",)),
@@ -449,16 +446,6 @@ FAULTS = (
           ("tests/gpu/test_rows.py",)),
     Fault("a wide row that a level up puts aside is not done", "emdiam/gpu/kernels/bfs_whole.cu",
           "if (!hit || lane_id() != 0 ||", "if (!hit || lane_id() != WARP ||", ("tests/gpu/test_whole.py",)),
-    Fault("nobody goes on from a vertex that is lowered within a window", "emdiam/gpu/kernels/bfs_whole.cu",
-          "return before > at.next;", "return before == UNREACHED;", ("tests/gpu/test_whole.py",)),
-    Fault("a vertex that is lowered within a window counts in both levels", "emdiam/gpu/kernels/bfs_whole.cu",
-          "static_cast<u64>(fill[i]) - fill[WINDOW + i]", "static_cast<u64>(fill[i])", ("tests/gpu/test_whole.py",)),
-    Fault("the first level of a window that is undone stays", "emdiam/gpu/kernels/bfs_whole.cu",
-          "distance != UNREACHED && distance > level;", "distance != UNREACHED && distance > level + 1;",
-          ("tests/gpu/test_whole.py",)),
-    Fault("what was lowered is the farthest behind a window", "emdiam/gpu/kernels/bfs_whole.cu",
-          "if (load_fresh(distances + v) == levels) farthest", "if (load_fresh(distances + v) <= levels) farthest",
-          ("tests/gpu/test_whole.py",)),
     Fault("what a BFS on the device has not reached is taken from a checkpoint", "emdiam/gpu/engine.py",
           "np.ascontiguousarray(words)", "np.ascontiguousarray(~words)", ("tests/journal/test_device.py",)),
     Fault("sources that dominate on the device have bounds of the limit, too", "emdiam/gpu/engine.py",
@@ -506,5 +493,5 @@ FAULTS = (
           ("tests/methods/exact/test_classics.py", "tests/engine/test_methods.py")),
     *FILE_FAULTS, *INPUT_FAULTS,
     *DOOR_FAULTS,
-    *ARC_FAULTS, *BUDGET_FAULTS, *CELL_FAULTS, *MEMORY_FAULTS,
+    *ARC_FAULTS, *BUDGET_FAULTS, *CELL_FAULTS, *DEVICE_FAULTS, *MEMORY_FAULTS,
 )

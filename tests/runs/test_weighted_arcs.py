@@ -88,7 +88,7 @@ def test_two_components_and_a_graph_without_arcs(tmp_path: Path) -> None:
 
 def test_refusals(streets: tuple[Path, nx.DiGraph], tmp_path: Path) -> None:
     path, _ = streets
-    for arguments in (("--device", "gpu"), ("--workers", 2), ("--vertex-state", "disk"), ("--bounds-only",),
+    for arguments in (("--vram", "1GiB"), ("--workers", 2), ("--vertex-state", "disk"), ("--bounds-only",),
                       ("--checkpoint", tmp_path / "c"), ("--gap", 3), ("--components", 2), ("--reorder", "always")):
         assert "a graph with directions and weights has no option" in command("exact", path, *OPTIONS, *arguments,
                                                                               code=2), arguments

@@ -99,9 +99,10 @@ class _Pile:
         return int(sizes[0])
 
 
-def near_far(device: Device, weighted: WeightedGraph, source: int, options: SearchOptions | None = None,
+def near_far(device: Device, weighted: WeightedGraph, source: int | np.ndarray, options: SearchOptions | None = None,
              block: int | None = None) -> Paths:
-    """Distances from `source`. options.delta : the step of the split; None: WeightedGraph.usual_delta.
+    """Distances from `source`, or from the nearest of several distinct ones. options.delta : the step of the split;
+    None: WeightedGraph.usual_delta.
 
     Raises InputError for negative weights and a delta that is not positive.
     """
@@ -111,7 +112,8 @@ def near_far(device: Device, weighted: WeightedGraph, source: int, options: Sear
     run = QueueRounds(device, weighted, (_FILE, "near_far_relax"), USUAL, block=block)
     run.begin(source)
     pile, words = _Pile(run, block), weighted.start(device, source)
-    near, split = 1, max(weighted.word(float(delta)) if weighted.along_floats else np.uint64(delta), np.uint64(1))
+    near = np.size(source)
+    split = max(weighted.word(float(delta)) if weighted.along_floats else np.uint64(delta), np.uint64(1))
     while near:
         device.fill(run.counts[:1], 0)
         near, pile.size = (int(count) for count in run.relax(run.queue[:near], (
@@ -123,7 +125,8 @@ def near_far(device: Device, weighted: WeightedGraph, source: int, options: Sear
             if beyond is None:
                 break
             split, near = beyond, pile.split(words, done, beyond)
-    return Paths("near-far", source, weighted.distances(device.to_host(words)), run.relaxed, run.round)
+    first = int(np.ravel(source)[0])
+    return Paths("near-far", first, weighted.distances(device.to_host(words)), run.relaxed, run.round)
 
 
 def _by_pile(name: str, device: Device, weighted: WeightedGraph, source: int, options: SearchOptions,

@@ -1,4 +1,5 @@
-"""Shortest paths from one source on a device, by name; for all pairs see all_pairs.py."""
+"""Shortest paths on a device: from one source, by name, and for methods along weights; for all pairs see
+all_pairs.py."""
 
 from __future__ import annotations
 
@@ -7,8 +8,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 
+import numpy as np
+
 from ...errors import InputError, no_such
-from ...paths.methods import METHODS, shortest_paths
+from ...paths.arcs import ArcsInRam
+from ...paths.methods import METHODS, narrowed, shortest_paths
 from ...paths.paths import Paths, SearchOptions
 from ...paths.rows import WeightedRows
 from ..device import Device
@@ -24,6 +28,9 @@ _DAVIDSON = "papers/004, section 3.1 (Davidson et al.)"
 _MARGIN = 1 << 16
 # Rounds from a queue: bytes a vertex for the length, a mark and sums of degrees; and two queues of ids.
 _QUEUE_BYTES, _QUEUE_IDS = 20, 2
+
+# The CPU searches from more sources than this, which are one in each of many components.
+_MOST_SOURCES = 64
 
 Search = Callable[[Device, WeightedGraph, int, SearchOptions], Paths]
 
@@ -124,3 +131,62 @@ def device_paths(rows: WeightedRows, source: int, device: Device, method: str = 
     check_room(device, chosen.bytes(rows), f"{method} on {rows.n_vertices} vertices and {rows.n_arcs} arcs")
     weighted = upload_rows(device, rows, chosen.pairs)
     return replace(chosen.search(device, weighted, source, options or SearchOptions()), method=method)
+
+
+class DeviceArcs(ArcsInRam):
+    """Arcs in RAM whose searches run on a device: for diameters, bounds and eccentricities.
+
+    The rows are copied to the device once. A search is near-far from all sources at once; its distances come back, 8
+    bytes a vertex, and the CPU folds them into bounds. The CPU also checks longest pairs, so that a fault of the device
+    does not check itself, and searches from more than _MOST_SOURCES.
+
+    selected : the device. If the CPU may replace it and it fails, the CPU does this and all later searches. Raises
+    InputError for several devices and as upload_rows does, DeviceRoomError with the numbers, DeviceError."""
+
+    def __init__(self, rows: WeightedRows, options: SearchOptions, read: int, selected: Selection) -> None:
+        super().__init__(rows, options, read)
+        if selected.others:
+            raise InputError("a search along weights runs on one GPU", text=selected.name, remedy="name one, as gpu:0")
+        self._selected, self.device = selected, selected.name
+        self._on_device: WeightedGraph | None = None
+        self._attempt(self._upload)
+
+    def _attempt(self, work: Callable[[], object]) -> None:
+        """Do work on the device, if there is one; if it fails and the CPU may replace it, there is none from now on."""
+        try:
+            if self._selected.device is not None:
+                work()
+        except (InputError, *DEVICE_FAULTS) as error:
+            if not self._selected.or_cpu:
+                raise
+            self._selected, self._on_device = self._selected.without_gpu(error), None
+            self.device = self._selected.name
+
+    def _upload(self) -> None:
+        device, self._on_device = self._selected.device, None
+        assert device is not None
+        what = f"a search on {self.n_vertices} vertices and {self.n_arcs} arcs with weights"
+        check_room(device, SEARCHES["near-far"].bytes(self._rows), what)
+        self._on_device = upload_rows(device, self._rows)
+
+    def nearest(self, sources: np.ndarray, *, narrow: bool = False) -> tuple[np.ndarray, int]:
+        """See Arcs."""
+        found: list[Paths] = []
+
+        def search() -> None:
+            assert self._selected.device is not None and self._on_device is not None
+            found.append(near_far(self._selected.device, self._on_device, sources, SearchOptions(tick=self.tick)))
+
+        if 0 < len(sources) <= _MOST_SOURCES:
+            self._attempt(search)
+        if not found:
+            return super().nearest(sources, narrow=narrow)
+        paths, = found
+        self.counters.searches += 1
+        self.counters.arcs_scanned += paths.relaxations
+        return narrowed(paths.distances) if narrow else paths.distances, paths.relaxations
+
+    def round_down(self, exponent: int) -> None:
+        """See Arcs."""
+        super().round_down(exponent)
+        self._attempt(self._upload)

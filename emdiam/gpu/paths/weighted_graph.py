@@ -97,11 +97,12 @@ class WeightedGraph:
         """The length of a word, as a kernel argument: uint64 or float64."""
         return words_as_floats(np.array([word]))[0] if self.along_floats else word
 
-    def start(self, device: Device, source: int) -> DeviceArray:
-        """Words uint64[n] before the first round: length 0 at the source, no path elsewhere."""
+    def start(self, device: Device, sources: int | np.ndarray) -> DeviceArray:
+        """Words uint64[n] before the first round: length 0 at the sources, no path elsewhere. A call for each."""
         words = device.empty(self.n_vertices, np.uint64)
         device.fill(words, NO_PATH)
-        device.fill(words[source : source + 1], self.word(0))
+        for source in np.atleast_1d(sources).tolist():
+            device.fill(words[source : source + 1], self.word(0))
         return words
 
     def distances(self, words: np.ndarray) -> np.ndarray:
@@ -243,9 +244,10 @@ class QueueRounds:
         self._size, self._arcs = device.empty(1, np.uint64), KernelFile(device, "frontier.cu", graph.macros, block)
         device.fill(self.counts, 0)
 
-    def begin(self, source: int) -> None:
-        """Make the source the queue."""
-        self.device.fill(self.queue[:1], source)
+    def begin(self, sources: int | np.ndarray) -> None:
+        """Make the sources the queue."""
+        ids = np.atleast_1d(sources).astype(self.queue.dtype)
+        self.device.copy(ids, self.queue[: len(ids)])
 
     def relax(self, queue: DeviceArray, arguments: tuple[Any, ...]) -> np.ndarray:
         """Relax the arcs of a queue of at least one vertex; return the counts.
