@@ -91,7 +91,7 @@ class RangeRows:
 
     def pull_masks(self, frontier: tuple[np.ndarray, np.ndarray], masks: np.ndarray, every: np.ndarray,
                    seen: np.ndarray, new: np.ndarray) -> int | None:
-        """OR the masks of the neighbours of each row in the frontier into `new`, except what is in `seen`; return the
+        """OR the masks of the neighbours of each row in the frontier into `new`, without the bits of `seen`; return the
         scanned arcs, or None if the device is too small. frontier : bitmap of all vertices, uint64[k], and the number
         of its bits before each word; masks : of its vertices. every : mask of all sources. All masks: uint64[k, w]."""
         if not len(masks):

@@ -76,9 +76,11 @@ def test_a_device_that_fails(tmp_path: Path, device: Any, monkeypatch: pytest.Mo
     store = store_of(tmp_path / "g.zarr", WEIGHTS["whole"])
     want = found(store, "exact", "pivots")["told"]
     assert found(store, "exact", "pivots", device="auto") == {**found(store, "exact", "pivots", device="gpu")}
+    larger = tmp_path / "larger.zarr"
+    emdiam.generate("grid", larger, sides="300x300", weights="uniform:1,9")
     with pytest.raises(InputError, match="needs all arcs in memory"):
-        found(store, "exact", "pivots", device="gpu", arena="512KiB")
-    assert "needs all arcs" in found(store, "exact", "pivots", device="auto", arena="512KiB")["device"]
+        found(larger, "approx", "sweep", device="gpu", arena="640KiB")
+    assert "needs all arcs" in found(larger, "approx", "sweep", device="auto", arena="640KiB")["device"]
 
     def fail(*given: Any) -> None:
         raise DeviceError("it is gone")
