@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.gpu import counts, inputs
+from bench.gpu import counts, inputs, tiles
 from bench.gpu.counting import CountingDevice
 from emdiam.gpu.kernel_file import zeros
 from tests.helpers import naive
@@ -68,3 +68,12 @@ def test_no_warp_does_a_long_row_alone() -> None:
     warps = device.n_sms * 2048 // device.warp
     assert 0 < row["device_chain"] * warps < 6 * (row["device_loads"] + row["device_atomics"])
     assert row["device_bytes"] / counts.SECTOR < row["device_sectors"] * 8
+
+
+def test_bit_matrices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In a clique of 16 all rows of a slice share their columns; on a path two of eight do at most."""
+    clique = write_store(tmp_path / "clique.zarr", naive.graph_of(16, [(v, w) for v in range(16) for w in range(v)]))
+    assert tiles.distinct(counts.graph_named(str(clique)), 8, 1) == 32
+    assert tiles.distinct(counts.graph_named(str(clique)), 8, 128) == 2
+    assert tiles.gain(240, 32, 8, 64) == pytest.approx(240 * 36 / (32 * 37))
+    assert tiles.main([str(clique)]) == 0 and "| clique | 16 | 240 | 120 | 7.5 |" in capsys.readouterr().out
