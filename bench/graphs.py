@@ -108,7 +108,8 @@ QUICK = (
 # What each section measures, by name; QUICK in its place with --quick.
 SECTIONS: Mapping[str, tuple[str, ...]] = {
     "bfs": ("rmat-21-ef8", "rmat-21-ef8-mild", "kronecker-20-ef16", "path-2^22", "git-objects-git",
-            "cnr-2000", "travelmapping", "USA-road-d.NY", "wave", "p2p-Gnutella31"),
+            "cnr-2000", "travelmapping", "USA-road-d.NY", "wave", "p2p-Gnutella31", "rmat-20-ef16", "grid-800^2",
+            "social-100000", "co-author-46000", "knowledge-100000", "commits-100000", "mesh-100000"),
     "exact": (*(g.name for g in REAL), "delaunay-2^18", "delaunay-2^20", "grid-80^3", "torus-512^2",
               "hypercube-18", "kronecker-20-ef16", "rmat-21-ef8", "watts-strogatz-2^19",
               "percolated-1000^2", "geometric-2^18", "barabasi-albert-2^19", "regular-2^14"),

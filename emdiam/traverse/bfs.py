@@ -25,7 +25,7 @@ import numpy as np
 from ..distinct import distinct
 from ..progress import Tick, no_tick
 from .bfs_whole import WholeLevels
-from .columns import Column
+from .columns import Column, smallest_dtype
 from .core import Core
 from .dense import DenseLevels
 from .direction import Front, faded
@@ -39,7 +39,6 @@ from .workspace import ARCS, COUNT, FARTHEST, LEVEL, PROFILE, REACHED, TARGETS, 
 _NO_DIST = np.empty(0, np.uint8)
 _NO_TARGETS = np.empty(0, np.uint64)
 _FOREVER = 1 << 62
-_UNREACHED = np.uint8(0xFF)
 
 
 class Mode(Protocol):
@@ -57,12 +56,14 @@ class Learned:
     bias : arcs that bottom-up levels read, divided by the expected number (direction.py). window_levels : levels of
     the last full BFS, if it took windows of levels and no dense level, or should have (else 0). window_share : a window
     has 1 / window_share of these levels. alone_arcs : frontier arcs up to which one thread does a level alone, as
-    measured by a BFS (None: not yet measured). It is kept because looking at every level costs time."""
+    measured by a BFS (None: not yet measured). It is kept because looking at every level costs time. item : bytes of
+    a distance of the last full BFS, with which the next one begins."""
 
     bias: float = 1.0
     window_levels: int = 0
     window_share: int = 4
     alone_arcs: int | None = None
+    item: int = 1
 
 
 NOTHING_LEARNED = Learned()
@@ -123,7 +124,8 @@ class BfsRun:
         self.used: set[type[Mode]] = set()
         self.distances, self._fixed = _NO_DIST, False
         if distances:
-            self.distances = np.full(n, _UNREACHED, np.uint8)
+            core.widen(learned.item)
+            self.distances = np.full(n, (1 << 8 * learned.item) - 1, f"u{learned.item}")
             self.distances[source] = 0
         work = core.work
         np.copyto(work.visited, core.reverse.table.isolated)  # vertices that no arc leads to
@@ -288,9 +290,10 @@ class BfsRun:
         whole = 2 * self._n_reached > len(self.distances)
         if alone is None and whole and WholeLevels not in self.used and self.sparse.gives_up_sharing:
             alone = core.dense_arcs
-        levels = self.level if windowed or waited else 0
-        if (levels, share, alone) != (learned.window_levels, learned.window_share, learned.alone_arcs):
-            self.learned = Learned(learned.bias, levels, share, alone)
+        new = Learned(learned.bias, self.level if windowed or waited else 0, share, alone,
+                      smallest_dtype(self.level).itemsize)
+        if new != learned:
+            self.learned = new
 
     @property
     def _n_reached(self) -> int:

@@ -18,15 +18,14 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..jit import inlined, kernel
 from ..progress import Tick, no_tick
-from ..stream.offsets import FULL
 from . import uncompiled
-from .atomics import atomic_count, atomic_or, atomic_put, count_ones, count_trailing_zeros, prefetch, yield_core
+from .atomics import atomic_count, atomic_put, count_trailing_zeros, yield_core
 from .direction import DIRECTIONS, Front, expected_arcs, goes_up, learned_bias
 from .shared_levels import (
     BUFFER,
@@ -42,6 +41,7 @@ from .shared_levels import (
     take_part,
 )
 from .sparse import smallest_of
+from .whole_walks import climb, list_heads, walk_queue, walk_queue_shared, walk_words, walk_words_shared
 from .workspace import (
     ARCS,
     COUNT,
@@ -77,170 +77,11 @@ _LEVELS, _SLICE, _LARGEST, _WORTH, RULE, _N, _JOINED, _M = range(8)
 _STOP, _THREADS, _ALONE, _UNITS, _SHORT = range(5)
 # A further reason to return, beside those of workspace.py: the next level is worth more than one thread.
 SHARE = THIN + 1
-_AHEAD = 4
 _LEAST_ROWS, _LEAST_WORDS = 32, 8  # of a part that a thread takes
 # Arcs that make a level worth waking threads, and worth sharing once they are awake; after more than _MOST_SHORT
 # shorter levels in succession they go to sleep.
 WAKING, AWAKE, _MOST_SHORT, _NEVER = 1 << 16, 1 << 13, 8, 1 << 62
 LARGEST_LEVEL = 1 << 26
-
-
-@inlined
-def _length(rows, v):
-    """Arcs of vertex v."""
-    _, starts, degrees = rows
-    length = np.int64(degrees[v])
-    if length == FULL:
-        length = np.int64(starts[v + 1]) - np.int64(starts[v])
-    return length
-
-
-@inlined
-def _mark(bitmap, w, bit):
-    """Set the bit; True, since no other thread sets it."""
-    bitmap[w >> 6] |= bit
-    return True
-
-
-@inlined
-def _mark_shared(bitmap, w, bit):
-    """Set the bit; returns whether this thread was the first to set it."""
-    return not atomic_or(bitmap, w >> 6, bit) & bit
-
-
-@inlined
-def _queue(target, count, w, bit):
-    if count < len(target):
-        target[count] = w
-    return count + 1
-
-
-@inlined
-def _queue_shared(target, count, w, bit):
-    buffer, following, shared = target
-    buffer[count] = w
-    count += 1
-    if count == len(buffer):
-        hand_over(buffer, count, following, shared)
-        count = 0
-    return count
-
-
-@inlined
-def _set_bit(target, count, w, bit):
-    target[w >> 6] |= bit
-    return count + 1
-
-
-@inlined
-def _set_bit_shared(target, count, w, bit):
-    atomic_or(target, w >> 6, bit)
-    return count + 1
-
-
-def _visitor(mark: Any, put: Any) -> Any:
-    """visit(rows, found, level, p, end, target, count) reaches the heads of arcs p..end-1. It returns the new count of
-    entries in the target and the number of arcs in the rows of new vertices."""
-    @inlined
-    def visit(rows, found, level, p, end, target, count):
-        ids = rows[0]
-        visited, dist = found
-        arcs = 0
-        for q in range(p, end):
-            w = np.int64(ids[q])
-            bit = np.uint64(1) << np.uint64(w & 63)
-            if not visited[w >> 6] & bit and mark(visited, w, bit):
-                if len(dist):
-                    dist[w] = level
-                arcs += _length(rows, w)
-                count = put(target, count, w, bit)
-        return count, arcs
-
-    return visit
-
-
-def _over_queue(visit: Any) -> Any:
-    """expand(rows, found, level, current, part, target): top-down from current[part[0] : part[1]]. It returns the
-    number of entries in the target, of arcs of new vertices, and of arcs read."""
-    @inlined
-    def expand(rows, found, level, current, part, target):
-        ids, starts, _ = rows
-        count = arcs = scanned = 0
-        v = np.int64(current[part[0]])
-        p, end = np.int64(starts[v]), np.int64(starts[v + 1])
-        for i in range(part[0], part[1]):
-            begin, stop = p, end
-            # Rows are scattered: prefetch for the next ones while this one is visited.
-            if i + 1 < part[1]:
-                v = np.int64(current[i + 1])
-                p, end = np.int64(starts[v]), np.int64(starts[v + 1])
-                prefetch(ids, p)
-                prefetch(starts, np.int64(current[min(i + _AHEAD, part[1] - 1)]))
-            count, more = visit(rows, found, level, begin, stop, target, count)
-            arcs += more
-            scanned += stop - begin
-        return count, arcs, scanned
-
-    return expand
-
-
-def _over_words(visit: Any) -> Any:
-    """The same from the vertices of the words current[part[0] : part[1]] of a bitmap."""
-    @inlined
-    def expand(rows, found, level, current, part, target):
-        ids, starts, _ = rows
-        count = arcs = scanned = p = end = 0
-        for word in range(part[0], part[1]):
-            bits = current[word]
-            while bits:
-                v = (word << 6) + count_trailing_zeros(bits)
-                bits &= bits - np.uint64(1)
-                begin, stop = p, end
-                p, end = np.int64(starts[v]), np.int64(starts[v + 1])
-                prefetch(ids, p)
-                count, more = visit(rows, found, level, begin, stop, target, count)
-                arcs += more
-                scanned += stop - begin
-        count, more = visit(rows, found, level, p, end, target, count)
-        return count, arcs + more, scanned + end - p
-
-    return expand
-
-
-@inlined
-def _climb(rows, found, level, current, part, target):
-    """Bottom-up over words part[0]..part[1]-1, to which no other thread writes. Returns new vertices, arcs of their
-    rows, arcs read."""
-    ids, starts, _ = rows
-    visited, dist = found
-    count = arcs = scanned = 0
-    for word in range(part[0], part[1]):
-        new, rest = np.uint64(0), ~visited[word]
-        while rest:
-            bit = rest & (np.uint64(0) - rest)
-            v = (word << 6) + count_trailing_zeros(rest)
-            rest ^= bit
-            begin, end = np.int64(starts[v]), np.int64(starts[v + 1])
-            p = begin
-            while p < end:
-                w = np.int64(ids[p])
-                p += 1
-                if current[w >> 6] >> np.uint64(w & 63) & np.uint64(1):
-                    new |= bit
-                    arcs += end - begin
-                    if len(dist):
-                        dist[v] = level
-                    break
-            scanned += p - begin
-        count += count_ones(new)
-        visited[word] |= new
-        target[word] = new
-    return count, arcs, scanned
-
-
-_walk_queue, _walk_words = _over_queue(_visitor(_mark, _queue)), _over_words(_visitor(_mark, _set_bit))
-_walk_queue_shared = _over_queue(_visitor(_mark_shared, _queue_shared))
-_walk_words_shared = _over_words(_visitor(_mark_shared, _set_bit_shared))
 
 
 @inlined
@@ -251,15 +92,20 @@ def _expand(graph, found, fronts, queues, buffer, shared, state, front, part, al
     level, which, one = state[LEVEL] + 1, front[WHICH], state[CURRENT]
     current, target = fronts[which], fronts[1 - which]
     if front[UP]:
-        return _climb(up, found, level, current, part, target)
+        return climb(up, found, level, current, part, target)
     if front[IS_BITMAP]:
         if alone:
-            return _walk_words(down, found, level, current, part, target)
-        return _walk_words_shared(down, found, level, current, part, target)
+            return walk_words(down, found, level, current, part, target)
+        return walk_words_shared(down, found, level, current, part, target)
     queue, there = queues[one], queues[1 - one]
     if alone:
-        return _walk_queue(down, found, level, queue, part, there)
-    count, arcs, scanned = _walk_queue_shared(down, found, level, queue, part, (buffer, there, shared))
+        count, arcs, scanned, row = list_heads(down, found, level, queue, part[1], there)
+        if row < part[1]:
+            count, more, read = walk_queue(down, found, level, queue, (row, part[1]), there, count)
+            arcs += more
+            scanned += read
+        return count, arcs, scanned
+    count, arcs, scanned = walk_queue_shared(down, found, level, queue, part, (buffer, there, shared), np.int64(0))
     hand_over(buffer, count, there, shared)
     return np.int64(0), arcs, scanned  # hand_over has counted the vertices
 
@@ -275,7 +121,7 @@ def _choose(visited, fronts, queues, state, front, bias, limits):
     work = np.int64(min(float(hidden), bias[0] * expected)) if up else arcs
     front[UP], front[WORK] = up, work
     capacity = queues.shape[1]
-    wide = up or front[VERTICES] > min(words, capacity) or work > limits[_LARGEST]
+    wide = up or front[VERTICES] > capacity or work > limits[_LARGEST]
     if wide and not front[IS_BITMAP]:
         fronts[front[WHICH]][:] = 0
         set_bits(fronts[front[WHICH]], queues[state[CURRENT]], state[COUNT])

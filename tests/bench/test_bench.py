@@ -194,6 +194,9 @@ def test_bfs_section(cache: Cache):
     assert row["rules"]["paper"]["levels"] == row["rules"]["work"]["levels"] >= 44
     assert row["rules"]["work"]["arcs_per_second"] == pytest.approx(7820 / row["rules"]["work"]["median"])
     assert len(header) == len(cells[0]) and cells[0][0] == GRID.name
+    beside = {**row, "peers": {"GAP": {"median": row["rules"]["work"]["median"] / 2}, "scipy": {"failure": "-"}}}
+    assert bfs.notes([row]) == [] and dict(zip(*(header, bfs.table([beside])[1][0]), strict=True))["x GAP"] == "0.50"
+    assert bfs.notes([beside]) == [f"seconds, GAP / ours: geometric mean 0.50 over 1 graphs; below 1.0: {GRID.name}"]
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Faults of chains, of pairs and BFS beside each other, of cells and of the interval of the mean that they prove."""
+"""Faults of chains, of pairs and BFS beside each other, of one BFS, of cells and of the interval of the mean."""
 
 from __future__ import annotations
 
@@ -36,4 +36,8 @@ CELL_FAULTS = (
           "cast(a + min(second[i], cast(top - a)))", "cast(a + second[i])", _PAIRS),
     Fault("a BFS beside others counts two levels as one", "emdiam/traverse/side_by_side.py",
           "        while head < last:\n", "        while head < tail:\n", ("tests/traverse/test_side_by_side.py",)),
+    Fault("rows for whose heads a queue has no room are left out", "emdiam/traverse/bfs_whole.py",
+          "        if row < part[1]:\n", "        if row < 0:\n", ("tests/traverse/test_bfs_whole.py",)),
+    Fault("a BFS that begins with wide distances has no vertex to reach", "emdiam/traverse/bfs.py",
+          "(1 << 8 * learned.item) - 1", "255", ("tests/traverse/test_bfs_whole.py",)),
 )

@@ -105,6 +105,17 @@ def test_odd_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
             check(make(graph), graph, 0, None)
 
 
+def test_a_bfs_begins_with_distances_as_wide_as_those_of_the_last() -> None:
+    path = [[w for w in (v - 1, v + 1) if 0 <= w < 600] for v in range(600)]
+    with engines() as make:
+        engine = make(path)
+        for source, item in ((0, 1), (300, 2), (270, 2), (250, 2)):
+            assert engine.learned.item == item
+            check(engine, path, source, None)
+        check(engine, path, 300, 200)  # stopped: nothing is learned
+        assert engine.learned.item == 2
+
+
 def test_levels_of_very_many_arcs_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
     """And what comes after them is done in one call again."""
     monkeypatch.setattr(bfs_whole, "LARGEST_LEVEL", 400)
