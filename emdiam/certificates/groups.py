@@ -21,7 +21,6 @@ from ..progress import Meter
 from ..store.store import Store
 from ..stream.plan import too_small
 from ..traverse.columns import Column
-from ..traverse.side_by_side import LONG
 from .documents import Refused, VerifyReport
 from .labels import FEW_COLUMNS, LabelColumn, LabelGroup, label_dtype, largest_label
 from .pairs import ROW_BYTES, WAITING_BYTES
@@ -223,7 +222,7 @@ class Proposals:
                 self._search(some, proposed)
             _fill(labels, first, proposed[: len(some)])
             first += len(some)
-            if len(proposed) == 1 and self._engine.facts.apart and reach > LONG:
+            if len(proposed) == 1 and self._engine.facts.apart_pays(reach):
                 proposed += [self._engine.new_column(self._largest) for _ in range(self._beside)]
         return labels
 

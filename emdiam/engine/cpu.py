@@ -35,7 +35,7 @@ from ..traverse.paths import SteepWatch, all_edges_exist, count_steep, follow_ch
 from ..traverse.pivot_bounds import PivotBounds, RamPivotBounds
 from ..traverse.ram_column import RamColumn
 from ..traverse.shared_sweeps import MOST_TOGETHER, SharedSweeps
-from ..traverse.side_by_side import LONG, MOST_APART, SideBySide
+from ..traverse.side_by_side import MOST_APART, SideBySide
 from ..traverse.spread import SpreadRun
 from ..traverse.workspace import Workspace, set_bits
 from .counting import count_column
@@ -289,7 +289,8 @@ class CpuEngine(LocalEngine, Engine):
         """See Engine.eccentricities."""
         wanted = np.asarray(sources, np.int64)
         self.reporter.begin()
-        if columns is not None and targets is None and self._levels > LONG and SideBySide.possible(self.core):
+        if columns is not None and targets is None and self.facts.apart_pays(self._levels) and (
+                SideBySide.possible(self.core)):
             result = self._side_by_side(wanted, columns)
         elif columns is not None and targets is None and self.learned.window_levels and (
                 LevelWindows.possible(self.core)):

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..store.store import Store
 from ..traverse.columns import Column
+from ..traverse.side_by_side import pays
 
 if TYPE_CHECKING:
     from ..traverse.components import Components
@@ -62,6 +63,10 @@ class Facts:
     wide_bits: int = 0
     wide_rate: float = 0.0
     keeps_candidates: bool = False
+
+    def apart_pays(self, levels: int) -> bool:
+        """Whether eccentricities with columns run at the same time if a BFS has this number of levels."""
+        return self.apart > 0 and pays(levels, self.n_vertices, self.n_arcs)
 
 
 # -- Results of verbs, as far as algorithms may use them; each engine has its own classes for them --

@@ -240,6 +240,9 @@ FAULTS = (
     Fault("a box of a hash table keeps the distances of its last vertex", "emdiam/methods/exact/candidates.py",
           "maxima[slot, i] = max(maxima[slot, i], distances[i, v])", "maxima[slot, i] = distances[i, v]",
           ("tests/methods/exact/test_boxes.py",)),
+    Fault("no point counts as open if most of a sample are", "emdiam/methods/exact/boxes.py",
+          "return np.ones(len(flags), bool)", "return np.zeros(len(flags), bool)",
+          ("tests/methods/exact/test_pivots.py",)),
     Fault("the maxima of a box leave out its last point", "emdiam/methods/exact/boxes.py",
           "            for r in range(begin[node], end[node]):\n                for i in range(k):\n"
           "                    maxima[node, i]",

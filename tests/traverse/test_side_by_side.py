@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from emdiam.engine import cpu
+from emdiam.traverse import side_by_side
 from emdiam.traverse.side_by_side import SideBySide
 from tests.helpers import naive
 from tests.helpers.small_engine import engines
@@ -32,7 +32,7 @@ def check(engine: Any, graph: naive.Graph, sources: list[int]) -> None:
 
 @pytest.fixture(autouse=True)
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cpu, "LONG", -1)
+    monkeypatch.setattr(side_by_side, "LONG", -1)
 
 
 def test_random_graphs() -> None:

@@ -26,6 +26,8 @@ _LEAST_POINTS_A_BOX = 2
 _STACK = 4096
 # Looks at a pair (or at a point, when boxes are cut) before a kernel returns: some 0.1 s.
 _SLICE = 1 << 22
+# Every _SAMPLED th of at least _LEAST_SAMPLED points is a sample; the share of it that counts as most.
+_SAMPLED, _LEAST_SAMPLED, _MOST = 16, 1024, 0.5
 # Reasons for find_worst to return.
 LIMITED, FINISHED, PAUSED = 0, 1, 2
 
@@ -95,14 +97,19 @@ def worst_pair(
     return WorstPair(int(out[0]), first, second, why == FINISHED, int(out[3]))
 
 
-def open_points(boxes: Boxes, threshold: int, tick: Tick = no_tick) -> np.ndarray:
-    """bool[m], in the caller's numbering: points with at least one partner at U > threshold."""
+def open_points(boxes: Boxes, threshold: int, tick: Tick = no_tick, sample: bool = False) -> np.ndarray:
+    """bool[m], in the caller's numbering: points with at least one partner at U > threshold. sample : all points if
+    most of a sample have one."""
     flags, nobody = np.zeros(len(boxes.points), np.uint8), np.zeros(0, np.uint8)
-    stack, state, row = np.empty(_STACK, np.int64), np.zeros(2, np.int64), 0
-    while row < len(flags):
-        row = mark_open(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.maxima, threshold, flags, nobody,
-                        row, _SLICE, stack, state)
-        tick()
+    stack, state = np.empty(_STACK, np.int64), np.zeros(2, np.int64)
+    for step in (_SAMPLED, 1) if sample and len(flags) >= _LEAST_SAMPLED else (1,):
+        row = 0
+        while row < len(flags):
+            row = mark_open(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.maxima, threshold, flags, nobody,
+                            row, step, _SLICE, stack, state)
+            tick()
+        if step > 1 and flags[::step].mean() > _MOST:
+            return np.ones(len(flags), bool)
     result = np.zeros(len(flags), bool)
     result[boxes.order] = flags.astype(bool)
     return result
@@ -306,9 +313,9 @@ def _put(stack, depth, base, a, b, maxima, threshold, hint):
 
 
 @kernel(uncompiled=True)
-def mark_open(points, begin, end, child, maxima, threshold, flags, nobody, r, work_limit, stack, state):
-    """flags[r] = 1 if row r has a partner s != r with U(r, s) > threshold; both ends are marked. Returns
-    the next row. nobody : uint8[0]. stack, state : see _partner."""
+def mark_open(points, begin, end, child, maxima, threshold, flags, nobody, r, step, work_limit, stack, state):
+    """flags[r] = 1 if row r has a partner s != r with U(r, s) > threshold; both ends are marked. Only every `step`th
+    row looks for one. Returns the next row. nobody : uint8[0]. stack, state : see _partner."""
     state[1] = 0
     while r < len(points) and state[1] < work_limit:
         if not flags[r]:
@@ -317,7 +324,7 @@ def mark_open(points, begin, end, child, maxima, threshold, flags, nobody, r, wo
                 flags[r] = 1
                 flags[s] = 1
         state[1] += 1
-        r += 1
+        r += step
     return r
 
 

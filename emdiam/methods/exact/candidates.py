@@ -217,9 +217,9 @@ def candidate_bytes(width: int, item: int) -> int:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of certifying. n_open : number of vertices in an open pair (0: proved). cover : number of those
-    outside the best Winnow ball; to settle these suffices. worst : the pair of largest U, bound : its U; (-1, -1) and
-    L if proved."""
+    """The result of certifying. n_open : number of vertices that may be in an open pair (0: proved). cover : number of
+    those outside the best Winnow ball; to settle these suffices. worst : the pair of largest U, bound : its U; (-1, -1)
+    and L if proved."""
 
     n_open: int
     cover: int
@@ -282,25 +282,29 @@ class Candidates:
             self.vertices, self._points = self.vertices[mask], self._points[mask]
 
     def certify(self, upper: Column, limit: int) -> Verdict:
-        """Drop vertices that are settled (upper <= limit) or in no open pair; then find the worst pair."""
+        """Drop vertices that are settled (upper <= limit) or in no open pair, unless most are in one: proving a
+        few safe takes longer than what they cost later. Then find the worst pair."""
         self.keep(upper.take(self.vertices) > limit)
         self._narrow(limit)
-        if len(self.vertices):
-            self.keep(self._open(limit))
+        boxes = self._drop_safe(limit) if len(self.vertices) else None
         if len(self.vertices) == 0:
             return Verdict(0, 0, limit, (-1, -1))
-        result = worst_pair(self.boxes(), limit, tick=self._tick)
+        result = worst_pair(boxes or self.boxes(), limit, tick=self._tick)
         pair = (int(self.vertices[result.first]), int(self.vertices[result.second]))
         return Verdict(len(self.vertices), len(self.cover(limit)), result.bound, pair)
 
-    def _open(self, limit: int) -> np.ndarray:
-        """bool[m], the candidates in an open pair. The boxes are freed before any is dropped."""
+    def _drop_safe(self, limit: int) -> Boxes | None:
+        """Drop the candidates in no open pair. Returns the boxes if there are none: else they are freed first."""
         boxes = self.boxes()
         # Boxes against boxes prove all pairs sooner than vertices against boxes.
         probe = worst_pair(boxes, limit, PROBE * len(self.vertices) + LEAST_PROBE, limit + 1, self._tick)
-        if probe.finished and probe.first < 0:
-            return np.zeros(len(self.vertices), bool)
-        return open_points(boxes, limit, self._tick)
+        mask = (np.zeros(len(self.vertices), bool) if probe.finished and probe.first < 0
+                else open_points(boxes, limit, self._tick, sample=True))
+        if mask.all():
+            return boxes
+        del boxes
+        self.keep(mask)
+        return None
 
     def open_pairs(self, limit: int, worst: int, n_pairs: int, seed: int) -> np.ndarray:
         """At most `n_pairs` pairs of vertices with U > limit, without a common vertex, int64[k, 2]:

@@ -155,7 +155,8 @@ class _ComponentRun:
         self.pivots, self.eccentricities = list[int](), list[int]()
         self.sources: list[int] = []
         self.longest = (0, component.hub, component.hub)
-        self.costs = Costs(self.engine.facts.threads, self.engine.facts.n_arcs, self.engine.facts.wide_rate)
+        self.costs = Costs(self.engine.facts.threads, self.engine.facts.n_arcs, self.engine.facts.wide_rate,
+                           self.engine.facts.apart_pays)
         self.covering = Covering(self.engine, method.options.seed)
         self.earlier = EarlierSweeps(method.earlier)
 
@@ -213,8 +214,7 @@ class _ComponentRun:
 
     def _certify_early(self, taken: int, unsettled: int) -> Verdict | None:
         """The open pairs after `taken` sweeps, or None if sweeps continue. Sweeps end if there were enough, or if
-        at most FEW vertices cover all open pairs: one round of refinement, as long as two sweeps, is then likely to
-        suffice."""
+        at most FEW vertices cover all open pairs: traversals from these suffice."""
         very_few = self.component.size // VERY_MANY
         least = LEAST_SWEEPS if unsettled > very_few and not self.earlier.on else LEAST_SWEEPS - 1
         few = unsettled <= self.component.size // MANY or self.candidates is not None
@@ -223,7 +223,7 @@ class _ComponentRun:
         verdict = self._certify_pairs(unsettled)
         if verdict is None or verdict.n_open == 0 or taken >= MOST_SWEEPS:
             return verdict
-        return verdict if taken >= LEAST_SWEEPS and verdict.cover <= FEW else None
+        return verdict if verdict.cover <= FEW else None
 
     def _may_share(self, n_sources: int) -> bool:
         """Whether n_sources sources, which complete the proof, are best traversed now, in shared sweeps."""
@@ -362,10 +362,13 @@ class _ComponentRun:
         del columns
         return self._traverse_many(distinct(np.array(middles)))[1]
 
-    def _traverse_many(self, sources: np.ndarray) -> tuple[list[Column], Folded]:
-        """Traverse all sources in one batch; each becomes a pivot."""
+    def _traverse_many(self, sources: np.ndarray, apart: bool = False) -> tuple[list[Column], Folded]:
+        """Traverse all sources in one batch, or `apart`, side by side; each becomes a pivot."""
         columns = [self.engine.new_column(self.method.largest) for _ in sources]
-        eccentricities = self._batch(sources, columns).tolist()
+        if apart:
+            eccentricities = self.method.eccentricities(sources, columns=columns, apart=True).tolist()
+        else:
+            eccentricities = self._batch(sources, columns).tolist()
         best = int(np.argmax(eccentricities))
         farthest = columns[best].argbest()
         self.method.record(eccentricities[best], int(sources[best]), farthest)
@@ -403,14 +406,21 @@ class _ComponentRun:
 
     def _visit(self, cover: np.ndarray, bits: int) -> np.ndarray:
         """Do one narrow batch of at most `bits` sources for the cover; returns the sources. If it traverses them one by
-        one, it skips vertices of the cover that earlier ones have settled."""
+        one, or a few side by side, it skips vertices of the cover that earlier ones have settled."""
         size = min(max(1, bits), self.costs.batch_size(len(cover), self.covering.gain))
         whole = size == len(cover) and self.costs.visits(size, self.covering.gain)
         sources = self.covering.visit(cover) if whole else self.covering.sources(cover, size)
         if self.costs.one_by_one(len(sources)):
-            for source in sources.tolist():
-                if not whole or int(self.bounds.upper.gather([source])[0]) > self.limit:
-                    self._traverse(source)
+            facts, held = self.engine.facts, self._held
+            apart = min(facts.apart, self.columns.batch_columns(held)) if facts.apart_pays(self.costs.levels) else 1
+            for begin in range(0, len(sources), max(1, apart)):
+                part = sources[begin : begin + max(1, apart)]
+                if whole:
+                    part = part[self.bounds.upper.gather(part) > self.limit]
+                if len(part) == 1:
+                    self._traverse(int(part[0]))
+                elif len(part):
+                    self._traverse_many(part, apart=True)
         else:
             self._settle(sources, self._batch(sources))
         return sources

@@ -13,6 +13,7 @@ MOST_WAITING rounds, and for a larger share if there are many levels.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from ...stream.counters import Counters
 from ...traverse.level_windows import windows_for
@@ -55,10 +56,12 @@ _MEMORY = 3
 
 class Costs:
     """Seconds of past steps, and the open pairs that rounds left. threads : for kernels. n_arcs : of the graph.
-    wide_rate : assumed rate of wide batches before one is measured, in bytes of rows a second (0: from the threads)."""
+    wide_rate : assumed rate of wide batches before one is measured, in bytes of rows a second (0: from the threads).
+    apart : Facts.apart_pays."""
 
-    def __init__(self, threads: int, n_arcs: int = 0, wide_rate: float = 0.0) -> None:
-        self._threads, self._n_arcs = threads, n_arcs
+    def __init__(self, threads: int, n_arcs: int = 0, wide_rate: float = 0.0,
+                 apart: Callable[[int], bool] = lambda levels: False) -> None:
+        self._threads, self._n_arcs, self._apart = threads, n_arcs, apart
         self._wide_rate = wide_rate or WIDE_BYTES_A_SECOND * threads
         self._most_wide, self._limit = 0, 0
         self._wide: float | None = None
@@ -208,19 +211,28 @@ class Costs:
             return self._one() * (k if k <= ALONE else max(ALONE, float(k**BATCH_EXPONENT)))
         return self._sharing_seconds(k) if self._thick else min(k * self._one(), self._level_seconds(k))
 
+    @property
+    def levels(self) -> int:
+        """Levels of a single traversal, on average."""
+        return int(self._levels / max(1, self._singles))
+
     def one_by_one(self, k: int) -> bool:
-        """Whether k sources are better traversed one after another than in a batch."""
+        """Whether k sources are better traversed one after another, or side by side, than in a batch."""
         thin = self._stores >= 1.0 and not self._thick
         small = self._levels > LONG_LEVELS * self._singles and self._n_arcs <= SMALL
-        alone = FEW if self._stores >= 1.0 else ALONE_SMALL if small else ALONE
+        alone = FEW if self._stores >= 1.0 else ALONE_SMALL if small or self._apart(self.levels) else ALONE
         return k <= alone or (thin and k * self._one() < self._level_seconds(k))
 
     def pairs_are_cheap(self) -> bool:
-        """Whether certifying costs little in comparison to a batch."""
-        return self._batch is None or self._certify < self._batch[0] / 4
+        """Whether certifying costs little in comparison to a batch: over long distances, where it often ends the run,
+        no more."""
+        return self._batch is None or self._certify < self._batch[0] / (1 if self._apart(self.levels) else 4)
 
     def covering_pays(self, verdict: Verdict, gain: float) -> bool:
-        """Whether a batch of covering should come next."""
+        """Whether a batch of covering should come next. If FEW vertices are the cover, it takes no more traversals than
+        a round, and ends the run."""
+        if verdict.cover <= FEW:
+            return True
         covering = self._covering_seconds(verdict.cover, gain)
         long = self._stores < 1.0 and self._levels > LONG_LEVELS * self._singles
         share = LONG_SHARE if long else WAITING_SHARE

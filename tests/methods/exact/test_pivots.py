@@ -14,7 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from emdiam.engine.interface import Facts
 from emdiam.errors import InputError, StoppedEarly
+from emdiam.methods.exact import boxes as boxes_module
 from emdiam.methods.exact import pivots as pivots_module
 from emdiam.methods.exact import strategy as costs
 from emdiam.methods.exact.boxes import build_boxes, open_points, worst_pair
@@ -53,6 +55,7 @@ def steered(way: str, sweeps: int, seed: int) -> Iterator[None]:
             most, alone = rng.choice([1, 1, 9]), rng.choice([2, 9])
             patch.setattr(Costs, "visits", lambda self, cover, gain: cover <= most)
             patch.setattr(Costs, "one_by_one", lambda self, k: k <= alone)
+            patch.setattr(Facts, "apart_pays", lambda self, levels: self.apart > 0 and rng.random() < 0.5)
             patch.setattr(Costs, "pairs_are_cheap", lambda self: rng.random() < 0.5)
             patch.setattr(costs, "FIRST_BATCH", 2)
             patch.setattr(Costs, "wide_bits", lambda self, cover, gain: min(self._most_wide, rng.choice([0, 0, 3])))
@@ -208,7 +211,14 @@ def test_boxes_equal_all_pairs(data: st.DataObject) -> None:
         assert above[max(found.first, found.second), min(found.first, found.second)] == found.bound
     else:
         assert (found.first, found.second) == (-1, -1)
-    assert set(np.flatnonzero(open_points(boxes, threshold)).tolist()) == {v for pair in above for v in pair}
+    marked = open_points(boxes, threshold)
+    assert set(np.flatnonzero(marked).tolist()) == {v for pair in above for v in pair}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(boxes_module, "_LEAST_SAMPLED", 1)
+        patch.setattr(boxes_module, "_SAMPLED", 3)
+        sampled = open_points(boxes, threshold, sample=True)
+    first = marked[boxes.order[::3]]
+    assert sampled.tolist() == (np.ones(m, bool) if first.mean() > 0.5 else marked).tolist()
 
 
 def test_many_equal_points_are_one_box() -> None:

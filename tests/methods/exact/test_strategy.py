@@ -9,6 +9,7 @@ import pytest
 from emdiam.methods.exact.candidates import Verdict
 from emdiam.methods.exact.strategy import Costs
 from emdiam.stream.counters import Counters
+from emdiam.traverse.side_by_side import pays
 
 BLOCKS = 100
 
@@ -55,7 +56,30 @@ def test_a_few_thin_sources_are_traversed_one_by_one() -> None:
     assert [in_memory.one_by_one(k) for k in (1, 6, 7, 64)] == [True, True, False, False]
     small = costs(0.085, **MESH | {"stores": 0}, n_arcs=1 << 16)
     assert [small.one_by_one(k) for k in (1, 64, 65)] == [True, True, False]
+    in_memory._apart = lambda levels: levels == 440
+    assert [in_memory.one_by_one(k) for k in (1, 64, 65)] == [True, True, False]
     assert not costs(1.0, 3.0, 0.05, 8, dense=3).one_by_one(3)
+
+
+def test_searches_side_by_side_pay_over_long_distances_unless_rows_are_long() -> None:
+    sizes = {"mesh": (4_000, 24_000), "hubs": (4_000, 400_000)}
+    assert [levels for levels in (5, 28, 29, 65) if pays(levels, *sizes["mesh"])] == [29, 65]
+    assert [levels for levels in (29, 64, 65) if pays(levels, *sizes["hubs"])] == [65]
+
+
+def test_few_vertices_are_covered_at_once() -> None:
+    """They end the run, with no more traversals than a round."""
+    begun = Costs(threads=2)
+    assert [begun.covering_pays(Verdict(40, cover, 9, (0, 1)), 1.0) for cover in (1, 2, 3)] == [True, True, False]
+
+
+def test_over_long_distances_a_certificate_may_cost_as_much_as_a_batch() -> None:
+    mesh = costs(0.085, **MESH | {"stores": 0})
+    mesh.covered(1.0, 64)
+    mesh.certified(0.9, Verdict(9, 9, 0, (0, 1)))
+    assert not mesh.pairs_are_cheap()
+    mesh._apart = lambda levels: levels == 440
+    assert mesh.pairs_are_cheap()
 
 
 def test_covering_waits_for_what_it_costs_level_by_level() -> None:
