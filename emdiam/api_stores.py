@@ -76,7 +76,7 @@ def convert(inputs: Any, target: str | Path, **options: Any) -> ConvertReport | 
         if choice is not None:
             check_weights(inputs, choice)
         return reorder(inputs, target, order, **writing)
-    source = _graph_to_convert(inputs, writing, choice, reading) if files is None else files
+    source = _graph_to_convert(inputs, writing, choice, reading, directed) if files is None else files
     conversion = convert_options(writing, fmt=format, ids=ids, directed=directed, weights=choice, **reading)
     if order == NATURAL:
         return convert_source(source, Path(target), options=conversion)
@@ -86,10 +86,10 @@ def convert(inputs: Any, target: str | Path, **options: Any) -> ConvertReport | 
 
 
 def _graph_to_convert(graph: Any, options: dict[str, Any], weights: WeightChoice | None,
-                      reading: dict[str, Any]) -> EdgeSource:
+                      reading: dict[str, Any], directed: bool) -> EdgeSource:
     """The source of a graph in memory, with all options of `reading` used up. Raises InputError, also for options of
     checkpoints."""
-    source = source_of(graph, weights, columns_of(reading), reading.pop("bipartite", False))
+    source = source_of(graph, weights, columns_of(reading), directed, reading.pop("bipartite", False))
     if chosen_checkpoint(options) is not None:
         raise InputError("a graph in memory is not there any more after a stop",
                          remedy="leave the options of checkpoints out, or write its edges to a file")

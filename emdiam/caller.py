@@ -156,7 +156,8 @@ def as_store(
             check_weights(graph, keep.weights)
         yield graph, Origin()
         return
-    source = source_of(graph, keep.weights, keep.columns, memory_bytes=means.memory_bytes, threads=means.threads)
+    source = source_of(graph, keep.weights, keep.columns, keep.directed, memory_bytes=means.memory_bytes,
+                       threads=means.threads)
     # Scratch is named here, so that the conversion accepts the folder even on a tmpfs: that does no harm, as the graph
     # is in memory anyway.
     folder = Path(scratch_folder(means.scratch))
@@ -280,20 +281,20 @@ def edges_of(
 
 
 def source_of(
-    graph: Any, weights: WeightChoice | None = None, columns: tuple[str, str] | None = None, bipartite: bool = False,
-    memory_bytes: int | None = None, threads: int | None = None,
+    graph: Any, weights: WeightChoice | None = None, columns: tuple[str, str] | None = None, directed: bool = False,
+    bipartite: bool = False, memory_bytes: int | None = None, threads: int | None = None,
 ) -> EdgeSource:
     """The edges of the file at a path, or of a graph in memory. weights : to keep. columns : the two ends of an edge in
-    a table. bipartite : whether the columns are two separately numbered sides. memory_bytes, threads : of the run.
-    Raises InputError."""
+    a table. directed : whether directions are kept. bipartite : whether the columns are two separately numbered sides.
+    memory_bytes, threads : of the run. Raises InputError."""
     if isinstance(graph, str | Path):
         from .formats import open_source
 
-        return open_source([graph], weights=weights, columns=columns, bipartite=bipartite, memory_bytes=memory_bytes,
-                           threads=threads)
+        return open_source([graph], weights=weights, columns=columns, directed=directed, bipartite=bipartite,
+                           memory_bytes=memory_bytes, threads=threads)
     from .formats.objects import as_source
 
-    return as_source(graph, weights, columns, bipartite)
+    return as_source(graph, weights, columns, bipartite, directed)
 
 
 def keeps_all(graph: Any) -> bool:

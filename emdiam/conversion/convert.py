@@ -259,6 +259,7 @@ class Conversion(StoreWriting[ConvertReport]):
             n_edges = n_arcs if self._options.directed else n_arcs // 2
             declared = self._info.declared
             counts = Counts(intake.tally.pairs - declared, n_edges, intake.tally.loops - declared, n_reverse)
+            counts.check(self._info, numbering.n_vertices, self._source.name)
             record = self._finish_store(writer, self._record(numbering, counts))
         return self._end(ConvertReport(
             record=record, pairs_read=counts.pairs, min_id=numbering.min_id, max_id=numbering.max_id,

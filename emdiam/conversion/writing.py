@@ -27,7 +27,7 @@ from ..store.layout import CHUNK_IDS, StoreRecord
 from ..store.store import open_store
 from ..store.weights import WeightForm
 from ..store.writer import StoreWriter
-from ..units import MemoryFigures, default_memory_bytes, format_size, peak_rss_bytes
+from ..units import MemoryFigures, default_memory_bytes, format_count, format_size, peak_rss_bytes
 
 # Key in a state: the record_digest of the store that is complete, or that only has to be renamed.
 DONE = "done"
@@ -207,6 +207,20 @@ class Counts:
     def one_way(self) -> int:
         """Edges that came in one direction only."""
         return self.edges - self.reverse
+
+    def check(self, info: SourceInfo, n_vertices: int, name: str) -> None:
+        """Raise InputError if edges end at vertices that are not declared, or a matrix has several weights in a place.
+        name : of the source."""
+        missing = n_vertices - info.declared if info.declared and info.all_declared else 0
+        if missing:
+            count = format_count(abs(missing), "vertex", "vertices")
+            what = f"edges end at {count} without a declaration" if missing > 0 else f"{count} declared twice"
+            raise InputError(what, path=name, remedy="declare every vertex once, or drop the edges to others")
+        if info.adds_weights and info.weights and self.duplicates:
+            count = format_count(self.duplicates, "entry", "entries")
+            raise InputError(f"{count} of the matrix in a place that has one: a matrix has their sum there, and paths"
+                             " take the least", path=name, remedy="add them up, as matrix.sum_duplicates() of scipy"
+                             " does, or give the edges as a list of triples or a text for the least")
 
 
 Report = TypeVar("Report", bound=WritingReport)

@@ -185,8 +185,9 @@ def _chosen(path: Path, members: list[Member]) -> Member:
         members = found or members
     if not members:
         raise InputError("the archive is empty", path=path, remedy="fetch it again")
+    example = next((member for member in members if "edge" in member.name.lower()), members[0])
     raise InputError(f"the archive has {len(members):,} files that may be the graph ({_listed(members)})", path=path,
-                     remedy=f"name one of them, as in {path.name}{MEMBER}{members[0].name}")
+                     remedy=f"name one of them, as in {path.name}{MEMBER}{example.name}")
 
 
 def _check_known(path: Path, members: list[Member]) -> None:

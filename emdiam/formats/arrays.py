@@ -34,6 +34,7 @@ MATRIX, PAIRS, INDEX = "matrix", "pairs", "index"
 _SHAPES = ("give an array of shape (E, 2) or (2, E), a square matrix, or say which two columns have the ends, as in"
            " --columns 1,3")
 _TRIPLES = "triples"
+_FEW_ROWS = 8  # a table of edges may have so many rows and columns
 IN_FILES = {PAIRS: "--columns 1,2", _TRIPLES: "--columns 1,2",
             INDEX: "edge_index=a by numpy.savez", MATRIX: "a sparse matrix by scipy.sparse.save_npz"}
 IN_MEMORY = {PAIRS: "a tuple (a[:, 0], a[:, 1]), or to convert columns=(1, 2)",
@@ -124,7 +125,7 @@ def kind_of_array(shape: tuple[int, ...], small: Callable[[], Any], refuse: Refu
     shape : tuple of int
         Its shape.
     small : callable
-        Returns the array itself; called only if it has at most 9 values.
+        Returns the array itself; called only if it has at most 64 values.
     refuse : callable
         Creates the error.
     name : str
@@ -143,6 +144,9 @@ def kind_of_array(shape: tuple[int, ...], small: Callable[[], Any], refuse: Refu
     if name == "edge_index" and rows == 2:
         return INDEX
     if rows == columns and rows not in (2, 3):
+        if rows <= _FEW_ROWS and not _is_certain_matrix(np.asarray(small())):
+            raise refuse(f"an array of {rows} x {rows} may be a matrix with weights, or edges with further columns",
+                         remedy=_either(forms, MATRIX, _TRIPLES))
         return MATRIX
     if rows == columns:
         return _kind_of_small(np.asarray(small()), refuse, forms)
@@ -180,6 +184,12 @@ def _kind_of_small(values: Any, refuse: Refuse, forms: Mapping[str, str]) -> str
         raise refuse("an array of 2 x 2 may be two edges by rows, two by columns, or a matrix, and here these differ",
                      remedy=_either(forms, PAIRS, INDEX, MATRIX))
     return PAIRS
+
+
+def _is_certain_matrix(values: Any) -> bool:
+    """Whether whole numbers in a square are surely no edges: they are 0 or 1, symmetric, or have a diagonal of 0."""
+    return bool((values != np.floor(values)).any() or np.isin(values, (0, 1)).all() or not values.diagonal().any()
+                or np.array_equal(values, values.T) or 2 * np.count_nonzero(values) <= values.size)
 
 
 def _arcs(pairs: Any) -> tuple[set[Any], set[Any]]:
@@ -234,6 +244,7 @@ class ArrayEdges:
     def _of_matrix(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         size, read, count = self.shape[0] * self.shape[1], self._read(0), max(1, pairs_per_batch(batch_bytes) // 2)
         width = self.shape[0] if self._by_columns else self.shape[1]
+        beside, minus = 0, 0
         for begin in range(0, size, count):
             values = read(min(count, size - begin))
             if values.dtype.kind in "fc" and not np.isfinite(values).all():
@@ -245,7 +256,11 @@ class ArrayEdges:
                 continue
             major, minor = np.divmod(places + begin, width)
             src, dst = (minor, major) if self._by_columns else (major, minor)
+            beside, minus = beside + int((src != dst).sum()), minus + int((values == -1).sum())
             yield EdgeBatch(src, dst, self._weighed(values[places], begin))
+        if beside == size - width > 2 and minus > 1 and self.shape[0] == width:
+            raise self._refuse("no value beside the diagonal of the matrix is 0, and several are -1, as for no edge", 0,
+                               remedy="write 0 for a pair without an edge")
 
     def _interleaved(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         width, read, count = self._width, self._read(0), pairs_per_batch(batch_bytes)

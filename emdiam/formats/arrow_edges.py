@@ -14,8 +14,9 @@ from ..errors import InputError
 from .arrays import arrow_ids, arrow_numbers, may_have_ids
 from .base import Named
 from .digits import are_long
+from .directions import Directions
 from .source import EdgeBatch, pairs_per_batch
-from .tables import TableColumn, in_slices, named_pair, refuse_doubtful, refuse_two_sides
+from .tables import TableColumn, direction_column, edge_ends, in_slices, named_pair, refuse_two_sides
 from .weights import FLOAT64, WeightChoice, checked_weights, kind_of, name_a_column, weight_column
 
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary,
@@ -57,7 +58,8 @@ def weight_kind(data_type: pa.DataType) -> str:
 class EdgeColumns:
     """The chosen columns. ids : places of the two columns. names : their names. kind : "int" or "string", as stored.
     weight : place of the weights, None without. weight_kind, weight_name : kind and name of the weights. listed :
-    whether the second column has lists of neighbours."""
+    whether the second column has lists of neighbours. direction : place of the column that says which edges have a
+    direction, None without."""
 
     ids: tuple[int, int]
     names: tuple[str, str]
@@ -66,6 +68,12 @@ class EdgeColumns:
     weight_kind: str = ""
     weight_name: str = ""
     listed: bool = False
+    direction: int | None = None
+
+    @property
+    def places(self) -> list[int]:
+        """The places of the columns to read."""
+        return [*self.ids, *(place for place in (self.weight, self.direction) if place is not None)]
 
 
 class ArrowEdges(Named):
@@ -77,30 +85,28 @@ class ArrowEdges(Named):
     declared: int = 0
     bipartite = False
     """Whether sources and targets are two sides."""
+    directed = False
+    """Whether directions are kept."""
+    notes: tuple[str, ...] = ()
+    _directions: Directions | None = None
     _weight_name: str = ""
     _as_names: str = ""
     """What takes integers that are no ids as names, as a remedy."""
 
     def _columns(self, schema: pa.Schema) -> EdgeColumns:
-        """The two id columns: two with names of ends, else the first two integers, else the first two strings, else
-        the first two numbers; or one of ids and one of lists of neighbours. Raises InputError, which lists the columns,
-        if there are none."""
+        """The two id columns, see tables.edge_ends; or one of ids and one of lists of neighbours. Raises InputError,
+        which lists the columns, if there are none, or if it is not clear which they are."""
         kinds = [column_kind(data_type) for data_type in schema.types]
-        columns = [TableColumn(name, kind) for name, kind in zip(schema.names, kinds, strict=True)]
-        fixed = self._fixed_ends(columns)
-        ids = named_pair(schema.names) if fixed is None else fixed
+        columns = [TableColumn(name, "float" if pa.types.is_floating(data_type) else kind)
+                   for name, data_type, kind in zip(schema.names, schema.types, kinds, strict=True)]
+        ids = self._fixed_ends(columns)
         lists = [i for i, data_type in enumerate(schema.types) if is_list(data_type)]
-        if len(lists) == 1 and (ids is None or lists[0] in ids):
+        if len(lists) == 1 and lists[0] in (ids or named_pair(schema.names) or lists):
             return self._listed(schema, kinds, lists[0])
-        if ids is None:
-            whole = [pa.types.is_integer(data_type) for data_type in schema.types]
-            alike = ([i for i, kind in enumerate(kinds) if kind == wanted and (whole[i] or not strict)]
-                     for wanted, strict in (("int", True), ("string", False), ("int", False)))
-            ids = next(((places[0], places[1]) for places in alike if self._are_ends(places)), None)
-            if ids is not None:
-                refuse_doubtful(columns, ids, self.name)
-                if not self.bipartite:
-                    refuse_two_sides([columns[place].name for place in ids], self.name)
+        if ids is None and sum(map(bool, kinds)) > 1:
+            ids = edge_ends(columns, None, self.name, None if self.weights is None else self.weights.column)
+            if not self.bipartite:
+                refuse_two_sides([columns[place].name for place in ids], self.name)
         if ids is None or not kinds[ids[0]] or kinds[ids[0]] != kinds[ids[1]]:
             there = ", ".join(f"{field.name}: {field.type}" for field in schema) or "none"
             raise self.error(f"no two id columns among its columns ({there})", remedy=_REMEDY)
@@ -111,11 +117,13 @@ class ArrowEdges(Named):
         if self.ids == "int" and kinds[ids[0]] != "int":
             raise self.error(f"columns {names[0]} and {names[1]} hold strings, not integers",
                              remedy="leave out --ids int")
+        arcs = direction_column(schema.names, self.directed)
+        self._directions = None if arcs is None else Directions(schema.names[arcs], self.error)
         if self.weights is None:
-            return EdgeColumns(ids, names, kinds[ids[0]])
+            return EdgeColumns(ids, names, kinds[ids[0]], direction=arcs)
         place = self._weight_place(schema, ids, self.weights.column)
-        return EdgeColumns(ids, names, kinds[ids[0]], place, weight_kind(schema.types[place]),
-                           schema.names[place])
+        return EdgeColumns(ids, names, kinds[ids[0]], place, weight_kind(schema.types[place]), schema.names[place],
+                           direction=arcs)
 
     def _fixed_ends(self, columns: Sequence[TableColumn]) -> tuple[int, int] | None:
         """The places of the user's columns of the ends, None if the user names none."""
@@ -135,14 +143,17 @@ class ArrowEdges(Named):
 
     def _batches_of(self, columns: EdgeColumns, arrays: Sequence[Any], done: int, strings: bool,
                     batch_bytes: int) -> Iterator[EdgeBatch]:
-        """The edges in two columns of ids, and a third of weights if present. done : number of rows before."""
+        """The edges in the columns at `columns.places`. done : number of rows before."""
         first, second = arrays[:2]
         if columns.listed:
             yield from self._of_lists(columns, first, second, done, strings, batch_bytes)
             return
         src, dst = (self._ids(column, name, done, strings)
                     for column, name in zip((first, second), columns.names, strict=True))
-        weights = self._weights(arrays[2], self._weight_name, done) if len(arrays) > 2 else None
+        weights = None if columns.weight is None else self._weights(arrays[2], self._weight_name, done)
+        if self._directions is not None:
+            src, dst, weights = self._directions.both(src, dst, weights, arrays[-1])
+            self.notes = self._directions.notes()
         yield from in_slices(src, dst, batch_bytes, weights)
 
     def _of_lists(self, columns: EdgeColumns, nodes: Any, lists: Any, done: int, strings: bool,
@@ -193,10 +204,6 @@ class ArrowEdges(Named):
             long = are_long(texts, floats)
             return self.weights.digits.taken(floats, long, texts.take(pa.array(long)))
         return checked_weights(arrow_numbers(column), self.weights, refusal)
-
-    def _are_ends(self, places: Sequence[int]) -> bool:
-        """Whether the first two of these columns, of one kind but without names of ends, are accepted as the ids."""
-        return len(places) > 1
 
     def _ids(self, column: Any, name: str, done: int, strings: bool) -> Any:
         """One column of a batch as int64[k] or string array. done : number of rows before."""

@@ -64,7 +64,7 @@ class StreamSource(ArrowEdges):
                                     self.name)
         self._chosen = self._columns(schema)
         if self._selects:
-            self._waiting = self._open([schema.names[place] for place in self._places])[1]
+            self._waiting = self._open([schema.names[place] for place in self._ends.places])[1]
         self._first = next(self._with_rows(self._waiting), None)
         if self._first is not None:
             self.memory_bytes = max(_LEAST_BYTES, _COPIES * self._first.nbytes)
@@ -75,11 +75,6 @@ class StreamSource(ArrowEdges):
             self.choose()
         assert self._chosen is not None
         return self._chosen
-
-    @property
-    def _places(self) -> list[int]:
-        """The places of the columns to read."""
-        return [*self._ends.ids, *([] if self._ends.weight is None else [self._ends.weight])]
 
     def _open(self, names: Sequence[str] | None) -> Batches:
         with self._damage((pa.ArrowException, ValueError, TypeError, OSError),
@@ -104,21 +99,19 @@ class StreamSource(ArrowEdges):
     def _fixed_ends(self, columns: Sequence[TableColumn]) -> tuple[int, int] | None:
         return self._fixed
 
-    def _are_ends(self, places: Sequence[int]) -> bool:
-        return len(places) == 2 or (self.weights is not None and len(places) > 2)
-
     def info(self) -> SourceInfo:
         """The facts, without n."""
         ends = self._ends
         return SourceInfo(directed=True, id_kind=ends.kind, format=self._format, dropped=self.dropped,
-                          weights=ends.weight_kind, weight_name=ends.weight_name, declared=self.declared)
+                          weights=ends.weight_kind, weight_name=ends.weight_name, declared=self.declared,
+                          notes=self.notes)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError for invalid ids, a failed stream, or one that was already read, BudgetError
         for a record batch that is too large."""
         ends, names = self._ends, self._schema.names
         step, done, self.declared, self._bytes = rows_per_batch(batch_bytes, ends.kind), 0, 0, 0
-        wanted = [names[place] for place in self._places]
+        wanted = [names[place] for place in self._ends.places]
         self._weight_name = "" if ends.weight is None else names[ends.weight]
         for batch in self._pass(wanted):
             if batch.nbytes > self.memory_bytes:

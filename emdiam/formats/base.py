@@ -231,6 +231,7 @@ class ChainedSource:
             dropped.update(source.dropped)
             skipped.update(source.skipped)
         declared = sum(source.declared for source in self._sources)
+        alone = self._vertices is None and len(self._sources) == 1
         if self._vertices is not None and not self._vertices.named:
             for batch in self._vertices.declared(batch_bytes, info.id_kind == "string", bool(info.weights)):
                 declared += len(batch.src)
@@ -241,7 +242,7 @@ class ChainedSource:
         self._info = replace(info, dropped={name: count for name, count in dropped.items() if count},
                              skipped=dict(skipped), weights=common_kind(s.weight_kind for s in self._sources),
                              directed=any(arcs) if None not in arcs else info.directed,
-                             declared=declared, notes=self._notes(),
+                             declared=declared, notes=self._notes(), all_declared=alone and info.all_declared,
                              more_ids=more, reading=_readings(self._sources))
 
     def _notes(self) -> tuple[str, ...]:
@@ -263,6 +264,7 @@ def _merged(infos: list[SourceInfo]) -> SourceInfo:
                    size_bytes=_sum([info.size_bytes for info in infos]),
                    directed=any(info.directed for info in infos),
                    both_directions=all(info.both_directions for info in infos),
+                   adds_weights=len(infos) == 1 and infos[0].adds_weights,
                    weights=common_kind(info.weights for info in infos),
                    reading=" | ".join(dict.fromkeys(info.reading for info in infos if info.reading)),
                    format="+".join(sorted({info.format for info in infos})))

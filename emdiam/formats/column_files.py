@@ -40,7 +40,7 @@ class ColumnFile(ArrowEdges, FileSource):
     _as_names = "keep such ids as names with --ids string"
 
     def _columns(self, schema: pa.Schema) -> EdgeColumns:
-        self.bipartite = self.wishes.bipartite
+        self.bipartite, self.directed = self.wishes.bipartite, self.wishes.directed
         return super()._columns(schema)
 
     @abstractmethod
@@ -80,9 +80,8 @@ class ColumnFile(ArrowEdges, FileSource):
         with self._opened() as file:
             schema, rows, done = self._schema(file), self._n_rows(file), 0
             columns = self._columns(schema)
-            places = [*columns.ids, *([] if columns.weight is None else [columns.weight])]
             self._weight_name = "" if columns.weight is None else schema.names[columns.weight]
-            for batch in self._pieces(file, places, batch_bytes, columns.kind):
+            for batch in self._pieces(file, columns.places, batch_bytes, columns.kind):
                 yield from self._batches_of(columns, batch.columns, done, strings, batch_bytes)
                 done += batch.num_rows
                 self._consumed = size * done // max(rows or done, 1)
@@ -136,8 +135,7 @@ class ArrowSource(ColumnFile):
     def _read_info(self) -> SourceInfo:
         info = super()._read_info()
         with self._opened() as file:
-            columns = self._columns(file.schema)
-            places = [*columns.ids, *([] if columns.weight is None else [columns.weight])]
+            places = self._columns(file.schema).places
         first = next(self._batches_with(places), None)
         if first is None:
             raise EmptyInputError("the table has no rows", path=self.name, remedy=AGAIN)

@@ -20,10 +20,11 @@ import pyarrow.csv as pa_csv
 from ..errors import InputError
 from .arrays import arrow_numbers
 from .digits import are_long
+from .directions import Directions
 from .look_sample import whole_number
 from .source import EdgeBatch, SourceInfo
 from .streams import BOM, after_line, block_bytes_for, count_lines, text_blocks
-from .tables import dropped_columns, id_spaces, in_slices
+from .tables import direction_column, dropped_columns, id_spaces, in_slices
 from .text_source import TextSource
 from .weights import FLOAT64, LARGEST_WHOLE, LEAST_WHOLE, WHOLE, WeightChoice, name_a_column, weight_column
 
@@ -40,7 +41,8 @@ WEIGHT_TEXT = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 @dataclass(frozen=True)
 class Header:
     """The header. separator : between fields. names : names of the columns. src, dst : columns of the ids. weight :
-    column of the weights to keep, -1 without. offset : first byte after the header. line : number of its line."""
+    column of the weights to keep, -1 without. direction : column that says which edges have a direction, -1 without.
+    offset : first byte after the header. line : number of its line."""
 
     separator: str
     names: tuple[str, ...]
@@ -49,11 +51,12 @@ class Header:
     offset: int
     line: int
     weight: int = -1
+    direction: int = -1
 
     @property
     def columns(self) -> tuple[int, ...]:
         """The columns to read."""
-        return (self.src, self.dst) if self.weight < 0 else (self.src, self.dst, self.weight)
+        return (self.src, self.dst, *(place for place in (self.weight, self.direction) if place >= 0))
 
     @property
     def n_columns(self) -> int:
@@ -67,6 +70,7 @@ class CsvSource(TextSource):
     format = "csv"
     sides_by_ids = True
     _large: InputError | None = None
+    _directions: Directions
 
     def _header(self) -> Header:
         reading = self.look()
@@ -75,7 +79,9 @@ class CsvSource(TextSource):
             raise self.error("the first line has one column where two are needed",
                              remedy="separate the columns by commas")
         names = reading.names[:width] + ("",) * (width - len(reading.names))
-        header = Header(reading.separator or ",", names, *reading.columns, reading.skip, reading.line)
+        arcs = direction_column(names, self.wishes.directed)
+        header = Header(reading.separator or ",", names, *reading.columns, reading.skip, reading.line,
+                        direction=-1 if arcs is None else arcs)
         return header if self.weights is None else replace(header, weight=self._weight_place(header, self.weights))
 
     def _weight_place(self, header: Header, choice: WeightChoice) -> int:
@@ -109,6 +115,7 @@ class CsvSource(TextSource):
         header, records = self._header(), 0
         line = header.line
         self._large, self.weight_kind = None, "" if self.weights is None else WHOLE
+        self._directions = Directions(header.names[header.direction], self.error)
 
         @cache  # imported on use, because tables without quotes do not need its kernel
         def quotes() -> Quotes:
@@ -133,6 +140,7 @@ class CsvSource(TextSource):
             raise self._large
         self.dropped = dict.fromkeys(
             dropped_columns(header.names, (header.src, header.dst), header.weight), records)
+        self.notes = self._directions.notes()
 
     def _parse(self, data: bytes, header: Header, strings: bool, line: int) -> tuple[Any, Any, Any]:
         """The ids and weights of the records in `data`. line : number of its first line."""
@@ -147,6 +155,8 @@ class CsvSource(TextSource):
                 columns = _read_columns(data, header, pa.string())  # pyarrow does not read 1.0 as an integer
             weights = None if self.weights is None else self._weights(columns[2], data, header, line)
             src, dst = (_checked_strings(ids) if strings else _checked_integers(ids, strict) for ids in columns[:2])
+            if header.direction >= 0:
+                return self._directions.both(src, dst, weights, columns[-1])
             return src, dst, weights
         except pa.ArrowInvalid as error:
             from .csv_faults import find_fault

@@ -82,7 +82,7 @@ class Hdf5Source(FileSource):
                 if kind is None or len(values) != entries:
                     raise self.no_weights("the matrix has no such values")
                 self.weight_kind = kind
-        return self._facts(n_vertices=n, n_entries=entries, directed=True, weights=self.weight_kind)
+        return self._facts(n_vertices=n, n_entries=entries, directed=True, weights=self.weight_kind, adds_weights=True)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError for damaged data and for indices outside n."""

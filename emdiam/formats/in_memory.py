@@ -82,6 +82,7 @@ class MatrixSource(WithoutFile):
         rows, columns = self._matrix.shape
         return SourceInfo(n_vertices=self._behind + int(columns), n_entries=self._n_entries(), directed=True,
                           notes=(matrix_note(rows, columns),) if self._behind else (), format="scipy.sparse",
+                          adds_weights=True,
                           dropped={"values": values} if values else {}, weights=self._kind)
 
     def rows(self) -> SortedRows | None:

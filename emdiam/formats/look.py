@@ -43,10 +43,10 @@ from .look_sample import (
     value_of,
 )
 from .look_shape import COUNTS, NAMES, NONE, header_of
-from .marks import FormatMark
+from .marks import UNREAD, FormatMark
 from .registry import format_suffix
 from .source import Wishes
-from .tables import listed, named_pair, refuse_two_sides
+from .tables import certain_pair, direction_column, listed, refuse_two_sides
 
 LOOKED_AT_BYTES = 1 << 20
 """Decompressed bytes that `look` sees at most."""
@@ -57,7 +57,6 @@ TUPLES = "("
 _COLON = re.compile(r":(?=\s|$)")
 _TABLE_MARKS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _TABLES = tuple(_TABLE_MARKS)
-_MOST_OF_ONE = 4  # fields of a text of a single line
 _INT, _STRING = "int", "string"
 _TGF = FormatMark("", "a graph in the Trivial Graph Format", "keep the lines below the line #, which are its edges")
 
@@ -114,6 +113,8 @@ def look(head: bytes, complete: bool, name: str, wishes: Wishes) -> Reading:
         return found
     if format_suffix(name) == ".tgf" and "#" in sample.later and wishes.format is None:
         raise _TGF.refusal(name)
+    if format_suffix(name) in UNREAD and wishes.format is None:
+        raise UNREAD[format_suffix(name)].refusal(name)
     if not sample.lines:
         raise EmptyInputError("no edge and no header is found", path=name,
                               remedy="check that this is a graph, or name its format with --format")
@@ -287,11 +288,8 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
     if shape.may_be_metis(records, sample.whole):
         raise shape.DoubtError("the lines may be the neighbours of vertices 1, 2 and so on, below their counts, or"
                                " edges", (shape.METIS, shape.PAIRS))
-    if sample.whole and len(records) == 1 and len(records[0]) > _MOST_OF_ONE:
-        raise InputError(f"all of the text is one line of {len(records[0])} fields", path=name,
-                         text=sample.texts[0][:80], remedy="write an edge a line, or say --columns 1,2 if it is"
-                         " one, or --format adjlist")
     refuse_counted_lists(records, name)
+    shape.refuse_rows(records, sample.whole, name)
     if shape.are_two_rows(records, sample.whole):
         raise InputError("the two lines may be sources and targets, or two edges with further fields", path=name,
                          remedy="write an edge a line")
@@ -312,7 +310,7 @@ def _of_shape(base: Reading, fields: Fields, found: str, wishes: Wishes) -> Read
     records = fields.records
     names: tuple[str, ...] = ()
     if found == shape.MATRIX and not (all(is_number(field) for field in records[0]) and len(records[0][0])):
-        names = tuple(records[0][1:])
+        names = tuple(shape.names_above_matrix(records)[1:])
     elif found == shape.PYCGR:
         base = replace(base, counts=(value_of(records[0][0]), value_of(records[1][0])))
         records = records[2:]
@@ -325,7 +323,7 @@ def _of_shape(base: Reading, fields: Fields, found: str, wishes: Wishes) -> Read
             shape.MULTILINE: "lines of a vertex and its degree, and of its neighbours behind it",
             shape.PYCGR: "vertices with coordinates, then edges"}[found]
     if found == shape.MATRIX:
-        base = replace(base, width=len(records[0]))
+        base = replace(base, width=len(shape.names_above_matrix(records)))
     return replace(base, format=found, names=names, header=NAMES if names else NONE,
                    id_kind=_chosen(kind, wishes),
                    why=f"{said}; fields by {fields.words}; ids: {'integers' if kind == _INT else 'names'}")
@@ -394,16 +392,18 @@ def _columns(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name:
         refuse_word(rest, name)
     above = sample.comments[-1].lstrip("#% ").split(base.separator or None) if sample.comments else []
     called = above if len(above) == base.width > 2 and base.separator.strip(" ") else ()
-    found = ends_of(base.names, rest, wishes.columns, name, called)
+    weight = None if wishes.weights is None else wishes.weights.column
+    found = ends_of(base.names, rest, wishes.columns, name, called, weight)
     if base.names and wishes.columns is None and not wishes.bipartite:
-        refuse_two_sides([base.names[place] for place in found], name)
+        loops = any(len(row) > max(found) and row[found[0]] == row[found[1]] for row in rest)
+        refuse_two_sides([base.names[place] for place in found], name, loops)
     return found
 
 
 def _refuse_odd_ids(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> None:
     """Raise InputError if ids are values or lists, or (unless the user sets the kind of ids) marks or comments."""
     ends = [[row[i] for i in base.columns if i < len(row)] for row in rest]
-    if (wishes.format is None and wishes.columns is None and named_pair(base.names) is None
+    if (wishes.format is None and wishes.columns is None and certain_pair(base.names) is None
             and (base.header == NAMES or base.width > 2)):
         refuse_bits(ends if base.header == NAMES else rest, name)
     if wishes.ids != "auto":
@@ -449,14 +449,15 @@ def _reader(base: Reading, fields: Fields, wishes: Wishes) -> str:
     if (fields.quoted and base.separator) or base.separator in (";", "|"):
         return CSV
     one_mark = base.separator in (",", "\t")
-    # Kernels read a comma as a separator, but in these lines it is a decimal comma.
-    decimal = base.id_kind == _INT and base.separator in (" ", "\t") and any(
-        "," in field for row in fields.records for field in row)
-    if one_mark and (base.header == NAMES or base.columns != (0, 1) or decimal):
+    # Kernels read no words, and read a comma as a separator, but in these lines it is a decimal comma.
+    slow = direction_column(base.names, wishes.directed) is not None or (
+        base.id_kind == _INT and base.separator in (" ", "\t") and any(
+            "," in field for row in fields.records for field in row))
+    if one_mark and (base.header == NAMES or base.columns != (0, 1) or slow):
         return CSV
     if one_mark and base.id_kind == _STRING and base.width and wishes.format is None:
         return CSV
-    return EDGE_LIST if base.columns == (0, 1) and not decimal else COLUMNS
+    return EDGE_LIST if base.columns == (0, 1) and not slow else COLUMNS
 
 
 def _why(base: Reading, fields: Fields, rest: Sequence[Sequence[str]]) -> str:

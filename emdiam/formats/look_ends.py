@@ -13,7 +13,16 @@ from itertools import combinations
 
 from ..errors import InputError
 from .look_sample import is_id_number, is_number, width_of
-from .tables import TableColumn, are_of_two_kinds, edge_ends, example_columns, is_count, listed, named_pair
+from .tables import (
+    TableColumn,
+    are_of_two_kinds,
+    certain_pair,
+    edge_ends,
+    example_columns,
+    is_count,
+    listed,
+    named_pair,
+)
 from .weights import NAMES, WeightChoice, weight_column
 
 Records = Sequence[Sequence[str]]
@@ -41,10 +50,13 @@ _SEVERAL = re.compile(r"[,;|] ?|(?<=\d) (?=\d)")
 # If at least this share of the first lines have different first fields, these may be times or numbers of edges.
 _MOSTLY = 0.9
 _FEW, _THIRD = 3, 2
+# Two columns may be both ends of edges if at least one in this number of their values is in both.
+_SIDES = 3
+_SEVERAL_LINES = 6
 
 
 def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None, path: str,
-            above: Sequence[str] = ()) -> tuple[int, int]:
+            above: Sequence[str] = (), weight: str | None = None) -> tuple[int, int]:
     """The places of the two ends.
 
     Parameters
@@ -54,6 +66,7 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
     wanted : the two columns that the user wants, or None.
     path : name of the input, for errors.
     above : fields of a comment above the lines, one for each column; empty without.
+    weight : name of the column with the weights, "" if unknown; None without weights.
 
     Raises
     ------
@@ -66,7 +79,9 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
         return edge_ends(columns, wanted, path)
     refuse_marks(rest, path)
     if names:
-        ends = edge_ends(columns, None, path)
+        ends = edge_ends(columns, None, path, weight)
+        if certain_pair(names) is None:
+            _refuse(_no_ids(columns, ends), columns, rest, path)
         if named_pair(names) is None:
             _refuse(_other_columns(columns, rest, ends), columns, rest, path)
         return ends
@@ -217,7 +232,8 @@ def refuse_marks(rest: Records, path: str) -> None:
                          remedy="write the table as CSV, without rules")
     opened = any(all(field.startswith(_OPENING) for field in column) for column in (first, second) if len(column) > 1)
     closed = len(second) > 1 and all(field.endswith(_CLOSING) for field in second)
-    ended = all(len(row) > 2 and row[-1] in (".", ";", ",") for row in rest) or (
+    ended = all(len(row) > 2 and row[-1] in (".", ";", ",", "\\\\") for row in rest) or any(
+        len(row) == 1 and row[0].startswith(_OPENING) and row[0].endswith(_CLOSING) for row in rest) or (
         len(first) > 1 and any(field[-1:] == ":" for field in first))
     behind = any(all(map(_MARK_BEHIND.search, column)) for column in (first, second) if len(column) > 1)
     if opened or closed or ended or behind:
@@ -254,25 +270,42 @@ def _kinds_differ(columns: Sequence[TableColumn]) -> str:
     return "the first two columns are integers and names" if differ else ""
 
 
+def _no_ids(columns: Sequence[TableColumn], ends: tuple[int, int]) -> str:
+    """The reason why the values of an end are no ids; "" without a reason."""
+    if any(all(map(_DATE.fullmatch, columns[end].values)) for end in ends):
+        return "one of both columns has dates or times"
+    if any(all(is_number(text) and not is_id_number(text) for text in columns[end].values) for end in ends):
+        return "one of both columns has fractions"
+    return ""
+
+
 def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[int, int]) -> str:
     """The reason why other columns may be the ends, if no name says which; "" without a reason."""
     if len(columns) < _FEW:
         return ""
+    if odd := _no_ids(columns, ends):
+        return odd
     values = [set(column.values) for column in columns]
     first = columns[ends[0]].values
-    if any(all(map(_DATE.fullmatch, columns[end].values)) for end in ends):
-        return "one of the first two columns has dates or times"
-    if any(all(is_number(text) and not is_id_number(text) for text in columns[end].values) for end in ends):
-        return "one of the first two columns has fractions"
-    if not values[ends[0]].isdisjoint(values[ends[1]]):
-        return ""
-    others = [pair for pair in combinations(range(len(columns)), 2) if ends[0] not in pair
+    apart = values[ends[0]].isdisjoint(values[ends[1]])
+    others = [pair for pair in combinations(range(len(columns)), 2) if apart and ends[0] not in pair
               and columns[pair[0]].kind == columns[pair[1]].kind]
     if is_count(first) and any(not values[i].isdisjoint(values[j]) for i, j in others):
         return "the first column numbers the lines"
     if len(set(first)) >= _MOSTLY * len(rest) and any(len(values[i] & values[j]) > 1 for i, j in others):
         return "no id of the first column is in the second, and other columns share theirs"
+    again = len(rest) - len({tuple(row[:2]) for row in rest})
+    unlike = apart or again > 1 or (len(rest) >= _SEVERAL_LINES and not _are_alike(*values[:2]))
+    if ends == (0, 1) and columns[1].kind == columns[2].kind and unlike and _are_alike(*values[1:3]):
+        return "the second and the third column have the same values"
+    if len(columns) > _FEW and all(_are_alike(values[0] | values[1], more) for more in values[2:]):
+        return "all columns have the same values"
     return ""
+
+
+def _are_alike(one: set[str], other: set[str]) -> bool:
+    """Whether two columns have so many values in common that they may be both ends of edges."""
+    return len(other) > 2 and _SIDES * len(one & other) >= len(one | other)
 
 
 def _refuse(why: str, columns: Sequence[TableColumn], rest: Records, path: str, pair: tuple[int, int] | None = None

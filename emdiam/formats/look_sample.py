@@ -215,8 +215,9 @@ def split(lines: Sequence[str], declared: str = "") -> Fields:
             fields = _split_by(mark, lines, quoted, lacking)
             if fields is not None:
                 return fields
-    if quoted and width_of(_records(lines, " ", quoted)) > 1:
-        return Fields(" ", _records(lines, " ", quoted), quoted)
+    records = _records(lines, " ", quoted) if quoted else ()
+    if width_of(records) > 1 or (records and width_of(records[1:]) == len(records[0]) + 1 > 2):  # as R writes names
+        return Fields(" ", records, quoted)
     mixed = any("," in line for line in lines) and not inside
     return Fields("" if mixed else " ",
                   tuple(tuple(_split_mixed(line) if mixed else _BLANK.split(line)) for line in plain))

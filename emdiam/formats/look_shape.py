@@ -28,9 +28,11 @@ _COLON = re.compile(r"\s*[^\s:,]+\s*:(?:\s|$)")
 _ATTRIBUTES = re.compile(r"\s*([^\s{][^{]*?)[\s,;|]+\{.*\}\s*$")
 _NETWORKX = re.compile(r"[#%] GMT \w{3} \w{3} +\d+ [\d:]{8} \d{4}", re.ASCII)
 _FEW = 3
+_MOST_OF_ONE = 4  # fields of a text of a single line
 # Least number of columns: of a matrix; of one recognised as square (tables of edges seldom are); of a matrix whose end
 # is beyond the sample.
 _LEAST_MATRIX, _LEAST_SQUARE, _LEAST_WIDE = 3, 5, 8
+_FAR = 100  # a value of a matrix that is larger than all others by this factor may stand for no edge
 
 Records = Sequence[Sequence[str]]
 
@@ -130,15 +132,31 @@ def ids_before_attributes(lines: Sequence[str]) -> list[str]:
 
 def is_named_matrix(records: Records, whole: bool) -> bool:
     """Whether the text is a matrix with names: a row of names, then rows of numbers, each after its name."""
-    first, rows = records[0], records[1:]
+    first, rows = names_above_matrix(records), records[1:]
     names = first[1:]
     if len(names) < 2 or len(set(names)) < len(names) or not rows or first[0] in names:
         return False
     heads = [row[0] for row in rows]
     square = len(rows) == len(names) if whole else len(rows) <= len(names)
-    return (square and all(len(row) == len(first) for row in rows) and heads == list(names[: len(heads)])
+    found = (square and all(len(row) == len(first) for row in rows) and heads == list(names[: len(heads)])
             and all(is_number(field) or not field for row in rows for field in row[1:])
             and not all(is_number(field) for field in first))
+    if found and whole and len(rows) > _FEW and _are_sums(rows):
+        raise DoubtError("the last row of the matrix has the sums of the others, and may be totals (then delete it and"
+                         " the last column), or a vertex", (MATRIX,))
+    return found
+
+
+def names_above_matrix(records: Records) -> Sequence[str]:
+    """The first line, with an empty field above the names of rows where R has written none."""
+    first = records[0]
+    return ("", *first) if width_of(records[1:]) == len(first) + 1 else first
+
+
+def _are_sums(rows: Records) -> bool:
+    """Whether the last of these rows of numbers, each after its name, is the sum of the others."""
+    values = [[float(field.replace(",", ".") or 0) for field in row[1:]] for row in rows]
+    return any(values[-1]) and values[-1] == [sum(column) for column in zip(*values[:-1], strict=True)]
 
 
 def is_matrix(records: Records, whole: bool) -> bool:
@@ -162,6 +180,9 @@ def is_matrix(records: Records, whole: bool) -> bool:
     wide, narrow = width >= _LEAST_SQUARE, width == _LEAST_MATRIX
     zeros = sum(row.count(0.0) for row in values)
     if (symmetric and (hollow or plain or not narrow)) or (not narrow and plain) or (wide and 2 * zeros >= width**2):
+        if _has_marks(values):
+            raise DoubtError("a value of the matrix, at many places, may stand for no edge; write 0 there if so, else",
+                             (MATRIX,))
         return True
     if wide or hollow or plain or (not narrow and zeros >= width):
         if zeros >= width and any(whole_number(field) is None for row in records for field in row[:2]):
@@ -187,9 +208,74 @@ def may_be_metis(records: Records, whole: bool) -> bool:
         return False
     if whole and sum(map(len, rows)) != 2 * m:
         return False
-    known = {vertex: set(row) for vertex, row in enumerate(ids, 1)}
+    return _are_mutual_rows(ids, 1)
+
+
+def _are_mutual_rows(rows: Sequence[Sequence[int]], first: int) -> bool:
+    """Whether the rows are neighbours of vertices `first` and so on: each known neighbour has the vertex in its own."""
+    known = {vertex: set(row) for vertex, row in enumerate(rows, first)}
     pairs = [(vertex, other) for vertex, row in known.items() for other in row if other in known]
     return len(pairs) > 1 and all(vertex in known[other] and vertex != other for vertex, other in pairs)
+
+
+def may_be_rows(records: Records, whole: bool) -> bool:
+    """Whether the lines, perhaps below their number, may be the neighbours of vertices 0 or 1 and so on, and edges are
+    then others."""
+    rows = records[1:] if whole and records and list(records[0]) == [str(len(records) - 1)] else records
+    if len(rows) < _FEW + 1 or not all(is_integer(field) for row in rows for field in row):
+        return False
+    ids = [[value_of(field) for field in row] for row in rows]
+    for first in (0, 1):
+        inside = all(first <= other < first + len(rows) for row in ids for other in row)
+        if inside and whole and _are_mutual_rows(ids, first):
+            edges = {frozenset((vertex, other)) for vertex, row in enumerate(ids, first) for other in row}
+            return edges != {frozenset(row) for row in ids}
+    return False
+
+
+def refuse_rows(records: Records, whole: bool, path: str) -> None:
+    """Raise InputError or DoubtError if the lines may be rows of a graph that is written in another way."""
+    if whole and len(records) == 1 and (len(records[0]) > _MOST_OF_ONE or (
+            len(records[0]) > 1 and all(len(field.split()) > 1 for field in records[0]))):
+        raise InputError(f"all of the text is one line of {len(records[0])} fields", path=path,
+                         text=" ".join(records[0])[:80], remedy="write an edge a line, or say --columns 1,2 if it is"
+                         " one, or --format adjlist")
+    if _may_be_more_counts(records, whole):
+        raise InputError("the first line has counts and more, or is a vertex before its neighbours", path=path,
+                         text=" ".join(records[0]), remedy="say --header counts, or --format adjlist")
+    if may_be_rows(records, whole):
+        raise InputError("the lines may be edges, or the neighbours of vertices 0 or 1 and so on", path=path,
+                         text=" ".join(records[0][:9]), remedy="say --columns 1,2 if each line is an edge, else write"
+                         " each vertex before its neighbours, and say --format adjlist")
+    if _may_be_hmetis(records, whole):
+        raise DoubtError("the lines may be the vertices of hyperedges, below the numbers of both (hMETIS), or lists of"
+                         " neighbours, or edges", (ADJLIST, PAIRS))
+
+
+def _may_be_more_counts(records: Records, whole: bool) -> bool:
+    """Whether the first line may be n, the number of lines below it, and further numbers."""
+    first, rows = records[0], records[1:]
+    return (whole and 1 < width_of(rows) < len(first) and len(first) > _MOST_COUNTS and all(map(is_integer, first))
+            and value_of(first[1]) == len(rows))
+
+
+def _may_be_hmetis(records: Records, whole: bool) -> bool:
+    """Whether the text may be a hypergraph: m and n, then m lines of vertices from 1 to n, not all of them two."""
+    head, rows = records[0], records[1:]
+    if not whole or len(head) != 2 or len(rows) < 2 or width_of(rows) == 2:
+        return False
+    if not all(is_integer(field) for row in records for field in row):
+        return False
+    m, n = map(value_of, head)
+    return len(rows) == m and all(1 <= value_of(field) <= n for row in rows for field in row)
+
+
+def _has_marks(values: Sequence[Sequence[float]]) -> bool:
+    """Whether a matrix has no 0 beside its diagonal, and several values -1 or far above all others."""
+    beside = sorted(value for i, row in enumerate(values) for j, value in enumerate(row) if i != j)
+    others = [value for value in beside if value != beside[-1]]
+    far = bool(others) and beside.count(beside[-1]) > 1 and beside[-1] >= _FAR * max(1.0, others[-1])
+    return 0.0 not in beside and len(beside) > 2 and (beside.count(-1.0) > 1 or far)
 
 
 def are_two_rows(records: Records, whole: bool) -> bool:
@@ -238,7 +324,8 @@ def middle_is_relation(records: Records) -> bool:
     behind = {field for row in rows for field in row[2:]}
     if all(is_number(field) or field.startswith("{") for field in behind):
         return False
-    if middles.isdisjoint(heads) and middles.isdisjoint(behind):
+    wide = width_of(rows) > _FEW and len(rows) > 1
+    if middles.isdisjoint(heads) and middles.isdisjoint(behind) and not wide:
         if len(rows) > 1 and len(middles) == 1 and not _one_third(rows):
             return True
         if not heads.isdisjoint(behind):
@@ -257,7 +344,6 @@ def _one_third(rows: Records) -> bool:
 
 NONE, COUNTS, NAMES = "none", "counts", "names"
 _MOST_COUNTS = 3
-
 
 
 def header_of(records: Records, table: bool, path: str) -> tuple[str, int]:

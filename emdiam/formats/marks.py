@@ -73,6 +73,12 @@ _MAGICS: tuple[tuple[bytes, FormatMark], ...] = (
     (b"H\tVN:Z:", FormatMark("", "a GFA file of sequences")),
 )
 
+_HMETIS = FormatMark("", "a hypergraph of hMETIS", "write an edge between each hyperedge and its vertices")
+_HARWELL = FormatMark("", "a matrix of Harwell and Boeing", "write it as Matrix Market, e.g. with scipy.io")
+UNREAD = {**dict.fromkeys((".hgr", ".hmetis"), _HMETIS),
+          **dict.fromkeys((".rb", ".hb", ".rua", ".rsa", ".pua", ".psa"), _HARWELL)}
+"""Suffixes of texts without a mark, and without a reader."""
+
 _NAME = rb'(?:"(?:[^"\\]|\\.){0,4096}"|[^\s{"\[;]{1,4096})'
 _IRI = rb"<[^<>\"{}|^`\s]{1,4096}>"
 _NODE = rb"_:[^\s<>]{1,4096}"
@@ -102,6 +108,8 @@ _TEXTS = tuple((re.compile(pattern, re.IGNORECASE), mark) for pattern, mark in (
     (rb"LEDA\.GRAPH\b", FormatMark("leda", "a LEDA graph")),
     (rb"(?:Weighted)?AdjacencyGraph\s", FormatMark("adj", "an adjacency graph of Ligra or GBBS")),
     (rb"(?:Weighted)?AdjacencyHypergraph\s", FormatMark("", "a hypergraph of Hygra or GBBS")),
+    (rb"\((?!\s{0,64}[^\s,()]{1,4096}\s{0,64},\s{0,64}[^\s,()]{1,4096}\s{0,64}\))"
+     rb"[^;\[\]]{0,65536}\)[^;()]{0,4096};\s{0,64}(?:$|\()", FormatMark("", "a tree in the Newick format")),
     (rb"\(tlp\s", FormatMark("", "a graph of Tulip", _EDGE_LIST)),
     # Properties are in hash-table order.
     (rb"#BVGraph properties|(?:[a-z]{1,64}\s{0,64}=[^\n]{0,4096}\n){0,64}graphclass\s{0,64}=",

@@ -98,7 +98,7 @@ class MatrixMarketSource(FileSource):
             n += header.columns
             self.notes = (f"rows are vertices 1 to {header.rows:,}, columns {header.rows + 1:,} to {n:,}",)
         return self._facts(n_vertices=n, first_id=1, n_entries=None if header.array else header.entries,
-                           directed=header.symmetry == "general" and not self.wishes.bipartite,
+                           directed=header.symmetry == "general" and not self.wishes.bipartite, adds_weights=True,
                            weights="" if self.weights is None else WHOLE)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:

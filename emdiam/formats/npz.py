@@ -161,7 +161,7 @@ class NpzSource(FileSource):
             weights = self._weights(stack, archive)
         if weights is not None and weights.length != entries:
             raise self.error(f"its member data has {weights.length:,} items for {entries:,} entries", remedy=_REMEDY)
-        return self._facts(n_vertices=n, n_entries=entries, directed=True, weights=self.weight_kind)
+        return self._facts(n_vertices=n, n_entries=entries, directed=True, weights=self.weight_kind, adds_weights=True)
 
     def _info_of_arrays(self, archive: zipfile.ZipFile, stack: ExitStack) -> SourceInfo:
         columns = named_columns(self, archive)

@@ -1,7 +1,7 @@
-"""N-Triples (RDF 1.1, W3C 2014): each triple whose object is a resource is an edge from its subject to its object.
+r"""N-Triples (RDF 1.1, W3C 2014): each triple whose object is a resource is an edge from its subject to its object.
 
 The ids of vertices are the terms as written, IRIs without angle brackets. Triples with a literal as object are no
-edges, and are counted. A fourth term (N-Quads) is ignored.
+edges, and are counted. A fourth term (N-Quads) is ignored. An escape such as \u00e9 is its letter.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from .collected import Collector, TextLines
 from .source import EdgeBatch, SourceInfo
 
 _RESOURCE = r"(?:<[^<>\s]*>|_:\S+)"
+_ESCAPE = re.compile(r"\\u(?![Dd][89A-Fa-f])([0-9A-Fa-f]{4})|\\U(00(?:0[1-9A-Fa-f]|10)[0-9A-Fa-f]{4})")
 _TRIPLE = re.compile(rf"({_RESOURCE})\s*<[^<>\s]*>\s*(?:({_RESOURCE})|\"(?:[^\"\\]|\\.)*\"\S*)\s*(?:{_RESOURCE}\s*)?\."
                      r"\s*(?:#.*)?$")
 
@@ -51,4 +52,7 @@ class NtriplesSource(FileSource):
 
 
 def _name(term: str) -> str:
-    return term[1:-1] if term.startswith("<") else term
+    """The resource of a term, with letters in place of their escapes."""
+    if not term.startswith("<"):
+        return term
+    return _ESCAPE.sub(lambda found: chr(int(found[1] or found[2], 16)), term[1:-1]) if "\\" in term else term[1:-1]

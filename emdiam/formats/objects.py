@@ -23,6 +23,8 @@ from .arrays import EXACT_FLOAT, IN_MEMORY, INDEX, MATRIX, chosen_places, kind_o
 from .arrow_edges import ArrowEdges, EdgeColumns, column_kind, is_list, rows_per_batch, weight_kind
 from .arrow_streams import of_capsule, of_dataset, of_lazy, of_reader
 from .in_memory import ArraySource, DenseSource, MatrixSource, NamedMatrixSource, NodesSource, refuse_masked
+from .look_ends import refuse_bits
+from .look_shape import may_be_rows
 from .source import EdgeBatch, EdgeSource, SourceInfo, WithoutFile, with_two_sides
 from .tables import TableColumn, certain_pair, dropped_columns, edge_ends, named_pair
 from .weights import NAMES, WHOLE, WeightChoice
@@ -73,6 +75,10 @@ def _neighbours(graph: dict[Any, Any], weights: Weights) -> EdgeSource:
                          remedy="give a dict of lists, or of dicts")
     name = None if weights is None else weights.column or "weight"
     nodes = list(dict.fromkeys([*graph, *(other for others in graph.values() for other in others)]))
+    if None in nodes or (any(isinstance(node, tuple) for node in nodes) and not any(
+            isinstance(node, tuple) for node in graph)):
+        raise InputError("neighbours in a dict are None, or tuples unlike its vertices", text=repr(graph)[:80],
+                         remedy="give ids alone, or for weights a dict of dicts")
     texts = {node for node in nodes if isinstance(node, str)}
     both = next((node for node in nodes if not isinstance(node, str) and str(node) in texts), None)
     if both is not None:
@@ -251,10 +257,10 @@ KINDS: Mapping[str, Callable[[Any, Weights], EdgeSource | None]] = MappingProxyT
 
 
 def as_source(graph: Any, weights: Weights = None, columns: tuple[str, str] | None = None,
-              bipartite: bool = False) -> EdgeSource:
+              bipartite: bool = False, directed: bool = False) -> EdgeSource:
     """The source of edges for a graph in memory, of a kind in KINDS. weights : the weights to keep. columns : the two
-    ends of an edge in a table. bipartite : whether the ends are two sides with separate ids. Raises InputError for
-    other objects."""
+    ends of an edge in a table. bipartite : whether the ends are two sides with separate ids. directed : whether
+    directions are kept. Raises InputError for other objects."""
     if bipartite and hasattr(graph, "shape") and hasattr(graph, "tocoo"):
         return MatrixSource(graph, weights, two_sides=True)
     if bipartite and isinstance(graph, np.ndarray) and columns is None:
@@ -262,7 +268,7 @@ def as_source(graph: Any, weights: Weights = None, columns: tuple[str, str] | No
 
         kind_of_two_sides(graph.shape, InputError, forms=IN_MEMORY)
         return MatrixSource(coo_array(graph), weights, two_sides=True)
-    source = _of_kind(graph, weights, columns, bipartite)
+    source = _of_kind(graph, weights, columns, bipartite, directed)
     if not bipartite:
         return source
     if not hasattr(source, "choose") and not isinstance(source, ArraySource):
@@ -271,14 +277,15 @@ def as_source(graph: Any, weights: Weights = None, columns: tuple[str, str] | No
     return with_two_sides(source)
 
 
-def _of_kind(graph: Any, weights: Weights, columns: tuple[str, str] | None, bipartite: bool) -> EdgeSource:
+def _of_kind(graph: Any, weights: Weights, columns: tuple[str, str] | None, bipartite: bool,
+             directed: bool) -> EdgeSource:
     """The source of edges without separate ids for the two sides."""
     if columns is not None and isinstance(graph, np.ndarray):
         return _chosen(graph, columns, weights)
     source = _as_source(graph, weights)
     choose = getattr(source, "choose", None)
     if isinstance(source, ArrowEdges):
-        source.bipartite = bipartite
+        source.bipartite, source.directed = bipartite, directed
     if choose is not None:
         choose(columns)
     elif columns is not None:
@@ -357,6 +364,13 @@ def _split(edges: list[Any]) -> tuple[np.ndarray, ...]:
 def _check_pairs(edges: list[Any]) -> None:
     """Raise InputError unless each entry has two ids, and all ids or none are strings: NumPy would turn a number among
     strings into a string."""
+    if len(edges) > 1 and isinstance(edges[0], tuple | list) and certain_pair(list(map(str, edges[0]))):
+        raise InputError("the first pair may be names of columns, or an edge", text=repr(edges[0]),
+                         remedy="leave it out, or give a tuple (src, dst) of arrays")
+    rows = [list(map(str, edge)) for edge in edges] if all(isinstance(edge, list) for edge in edges) else []
+    if may_be_rows(rows, True):
+        raise InputError("the lists may be edges, or the neighbours of vertices 0 or 1 and so on",
+                         text=repr(edges)[:80], remedy="give edges as tuples, or a dict of lists")
     strings = bool(edges) and isinstance(edges[0], tuple | list) and any(isinstance(end, str) for end in edges[0])
     for place, edge in enumerate(edges):
         if not isinstance(edge, tuple | list | np.ndarray) or len(edge) != 2:
@@ -400,7 +414,7 @@ class TableSource(WithoutFile, ArrowEdges):
         pair = named_pair(self._names)
         if wanted is not None:
             pair = edge_ends([TableColumn(name, "") for name in self._names], wanted, self.name)
-            self._fixed = pair if self.weights is not None else (0, 1)
+            self._fixed = pair if self.weights is not None or self.directed else (0, 1)
         self._chosen = self._choose(pair)
 
     def _fixed_ends(self, columns: Sequence[TableColumn]) -> tuple[int, int] | None:
@@ -408,12 +422,14 @@ class TableSource(WithoutFile, ArrowEdges):
 
     def _choose(self, pair: tuple[int, int] | None) -> EdgeColumns:
         """The columns of the edges. pair : the places of the ends, if known."""
-        places = range(len(self._names)) if self.weights is not None or pair is None else pair
-        found = self._columns(self._arrow(0, min(self._n, _LOOKED_AT), places).schema)
+        whole = pair is None or self.weights is not None or self.directed
+        places = range(len(self._names)) if whole or pair is None else pair
+        table = self._arrow(0, min(self._n, _LOOKED_AT), places)
+        found = self._columns(table.schema)
+        if self._fixed is None and certain_pair(self._names) is None and not found.listed:
+            refuse_bits(list(zip(*(list(map(str, table[place].to_pylist())) for place in found.ids), strict=True)),
+                        self.name)
         return replace(found, ids=(places[found.ids[0]], places[found.ids[1]]))
-
-    def _are_ends(self, places: Sequence[int]) -> bool:
-        return len(places) == 2 or (self.weights is not None and len(places) > 2)
 
     def _arrow(self, begin: int, end: int, places: Sequence[int]) -> Any:
         """The rows as a pyarrow table with exactly these columns, in this order. Raises InputError."""
@@ -425,12 +441,12 @@ class TableSource(WithoutFile, ArrowEdges):
         return SourceInfo(n_entries=None if self._chosen.listed else self._n, directed=True,
                           id_kind=self._chosen.kind, format=self._format,
                           dropped=self.dropped, weights=self._chosen.weight_kind, weight_name=self._chosen.weight_name,
-                          declared=self.declared)
+                          declared=self.declared, notes=self.notes)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError for missing, negative or too large ids, and for ids of another kind."""
         chosen, step = self._chosen, rows_per_batch(batch_bytes, self._chosen.kind)
-        places = [*chosen.ids, *([] if chosen.weight is None else [chosen.weight])]
+        places = chosen.places
         self._weight_name, self.declared = "" if chosen.weight is None else self._names[chosen.weight], 0
         for begin in range(0, self._n, step):
             table, done = self._arrow(begin, min(begin + step, self._n), places), begin
@@ -448,6 +464,7 @@ class TableSource(WithoutFile, ArrowEdges):
             if not column.null_count and not is_list(column.type) and column_kind(column.type) != chosen.kind:
                 raise self.error(f"column {name} has ids of another kind from row {done + 1} on",
                                  remedy="give integers or strings in the whole column")
-        if len(columns) > 2 and not columns[2].null_count and weight_kind(columns[2].type) != chosen.weight_kind:
+        weighed = chosen.weight is not None and not columns[2].null_count
+        if weighed and weight_kind(columns[2].type) != chosen.weight_kind:
             raise self.error(f"column {self._weight_name} has weights of another kind from row {done + 1} on",
                              remedy="give integers or floats in the whole column")

@@ -28,10 +28,12 @@ import pyarrow as pa
 from ..errors import InputError
 from .base import MAX_ID
 from .digits import SHORT
+from .directions import Directions
 from .lines import FURTHER_FIELDS, NO_UTF_8
 from .look_sample import has_leading_zero, is_integer, is_number, value_of, whole_number
 from .source import EdgeBatch, SourceInfo, pairs_per_batch
 from .streams import block_bytes_for, text_blocks
+from .tables import direction_column
 from .text_source import TextSource
 from .weights import WHOLE, checked_weights, common_kind, kind_of, weight_column
 
@@ -107,11 +109,11 @@ class RowSource(TextSource):
         """The fields of a line, without empty ones at the end."""
         reading = self.look()
         text = _COLON.sub(" ", line, count=1) if reading.rewrite == ":" else line
-        if reading.separator == " ":
+        quoted = '"' in text
+        if reading.separator == " " and not quoted:
             return _BLANKS.split(text.strip(" \t"))
         if not reading.separator:
             return _MIXED.split(text.strip(" \t"))
-        quoted = '"' in text
         row = next(csv.reader([text], delimiter=reading.separator)) if quoted else text.split(reading.separator)
         return [field.strip(" \t") for field in row]
 
@@ -381,6 +383,8 @@ class ColumnsSource(RowSource):
     def _edges(self, rows: Iterator[Row]) -> Iterator[Edge]:
         reading, further = self.look(), 0
         (src, dst), weight = reading.columns, self._weight_place()
+        arcs = direction_column(reading.names, self.wishes.directed)
+        directions = Directions("" if arcs is None else reading.names[arcs], self.error)
         fewest = 1 + max(src, dst, -1 if weight is None else weight)
         for row in rows:
             if len(row) < fewest or (reading.width and len(row) != reading.width):
@@ -388,7 +392,9 @@ class ColumnsSource(RowSource):
                                  "fix the line", " ".join(row))
             further += len(row) > 2 + (weight is not None)
             yield row[src], row[dst], "" if weight is None else row[weight]
-        self.dropped = {FURTHER_FIELDS: further}
+            if arcs is not None and directions.is_undirected(row[arcs]):
+                yield row[dst], row[src], "" if weight is None else row[weight]
+        self.dropped, self.notes = {FURTHER_FIELDS: further}, directions.notes()
 
     def _weight_place(self) -> int | None:
         if self.weights is None:

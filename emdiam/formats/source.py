@@ -48,6 +48,8 @@ class SourceInfo:
         None: their numbers.
     reading : how a text or a table was read, in one sentence ("2 columns by blanks; no header"); "" if the format
         defines it. Final with `dropped`.
+    all_declared : whether batches declare every vertex, if any.
+    adds_weights : whether several entries of one place are one weight, their sum, as in a matrix.
     more_ids : first and last of a range of integers that are all vertices, even without an edge, from a line of counts
         that the edges confirm; known with `dropped`. None without n_vertices: the vertices are the ids that occur.
     """
@@ -69,6 +71,8 @@ class SourceInfo:
     labels: Any = field(default=None, repr=False)
     reading: str = ""
     more_ids: tuple[int, int] | None = None
+    all_declared: bool = False
+    adds_weights: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import InputError
 from .source import EdgeBatch
-from .weights import TIMES_AND_PLACES
+from .weights import NAMES, TIMES_AND_PLACES
 
 PAIRS = (("src", "dst"), ("source", "target"), ("from", "to"), ("id_1", "id_2"), ("id1", "id2"), ("node_1", "node_2"),
          ("node1", "node2"), ("node_id_1", "node_id_2"), ("src_id", "dst_id"), ("source_id", "target_id"),
@@ -21,8 +21,10 @@ PAIRS = (("src", "dst"), ("source", "target"), ("from", "to"), ("id_1", "id_2"),
 """Names of the two ends that are recognised, in lower case; the first of them that are there."""
 
 # Names of the two ends if a line is known to be a header; in other lines they may be vertices.
-_WEAK_PAIRS = (("u", "v"), ("i", "j"), ("o", "d"), ("a", "b"), ("row", "col"), ("head", "tail"), ("left", "right"),
-               ("subject", "object"))
+_WEAK_PAIRS = (("u", "v"), ("i", "j"), ("o", "d"), ("a", "b"), ("s", "t"), ("s", "o"), ("h", "t"), ("row", "col"),
+               ("head", "tail"), ("left", "right"), ("first", "second"), ("subject", "object"), ("sender", "receiver"),
+               ("parent", "child"), ("citing", "cited"), ("follower", "followee"), ("follower", "followed"),
+               ("caller", "callee"))
 
 # Words for the ends in two names that are otherwise equal: from_stop_id and to_stop_id, protein1 and protein2.
 _WORDS = (("src", "dst"), ("src", "dest"), ("source", "target"), ("source", "destination"), ("source", "dest"),
@@ -30,18 +32,21 @@ _WORDS = (("src", "dst"), ("src", "dest"), ("source", "target"), ("source", "des
           ("a", "b"), ("u", "v"), ("i", "j"), ("head", "tail"), ("left", "right"), ("first", "second"),
           ("sender", "receiver"), ("parent", "child"), ("citing", "cited"), ("follower", "followee"),
           ("follower", "followed"), ("caller", "callee"), ("subject", "object"))
+# Words that continue a row of more than two: E1, E2 and E3 are no ends.
+_MORE = {"1": ("2",), "2": ("0", "3"), "b": ("c",), "v": ("w",), "j": ("k",)}
 _SECONDS = {first: [other for one, other in _WORDS if one == first] for first, _ in _WORDS}
 # Number of letters of a name that are compared, because a header may be a line of any length.
 _LONGEST_NAME = 200
 # Words in names of columns that often come in pairs but are no ends.
 _NO_ENDS = TIMES_AND_PLACES | frozenset(
-    "coord coordinate pos position weight score value length distance feature attr attribute".split())
+    "coord coordinate pos position weight score value length distance feature attr attribute count counts freq"
+    " frequency amount total sum mean rank".split())
 _WORD = re.compile(r"[a-z]+|[0-9]+|[^a-z0-9]+")
 # A column name of Neo4j with the space of its ids.
 _SPACE = re.compile(r"(:(?:start|end)_id)\(([^()]*)\)$")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NUMBERS = re.compile(r"(?:(?:edge|link|row|line|record|rel|relationship)[ _.-]*)?(?:id|idx|index|no|nr|num|number|key)"
-                      r"|index|unnamed: \d+|:id|~id|")
+                      r"|index|unnamed: \d+|__index_level_\d+__|:id|~id|")
 _TYPES = re.compile(r"[:~]?(?:(?:edge|link|relation|rel)[ _.-]*)?(?:type|kind|label|relation|predicate|role)")
 # Names of columns of a table of vertices.
 _OF_VERTICES = re.compile(r"(?:node[ _.-]*|vertex[ _.-]*)?(?:label|name|title|kind|age|gender|degree|x|y|lat|lon|lng|"
@@ -49,8 +54,13 @@ _OF_VERTICES = re.compile(r"(?:node[ _.-]*|vertex[ _.-]*)?(?:label|name|title|ki
 _OF_IDS = re.compile(r"[A-Za-z]_?(?:id|ID|Id)$")
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?", re.ASCII)
 
+UNDIRECTED = {"type": ("undirected",), "directed": ("false", "0", "no", "undirected")}
+"""Name of a column -> its words, in lower case, for edges without a direction."""
+
 _MAX_NAMES = 8
 _FEWEST_COUNTED = 3
+# Names of weights that are no names of vertices.
+_WEIGHTS = frozenset(NAMES) - {"w"}
 
 
 def dropped_columns(names: Sequence[str], ids: tuple[int, int], weight: int | None = None) -> list[str]:
@@ -62,14 +72,21 @@ def dropped_columns(names: Sequence[str], ids: tuple[int, int], weight: int | No
     return [f"column {names[i].strip() or i + 1}" for i in others]
 
 
+def direction_column(names: Sequence[str], wanted: bool) -> int | None:
+    """The place of the only column that says which edges have a direction; None without one, or if directions are not
+    wanted."""
+    places = [i for i, name in enumerate(names) if name.strip().lower() in UNDIRECTED]
+    return places[0] if wanted and len(places) == 1 else None
+
+
 def named_pair(names: Sequence[str]) -> tuple[int, int] | None:
     """The places of the two columns whose names say that they are the ends, or None.
 
     These are, in this order: a pair of PAIRS, ignoring case; a weaker pair such as u and v; the only name that occurs
     twice; the only two names that are equal except for words such as from and to, or 1 and 2."""
-    found = certain_pair(names) or _pair_among(names, _WEAK_PAIRS)
-    if found is not None:
-        return found
+    found = _pairs_among(names, PAIRS) or _pairs_among(names, _WEAK_PAIRS)
+    if found:
+        return found[0]
     lower = [name.strip().lower() for name in names]
     counts = Counter(lower)
     twice = [name for name, count in counts.items() if name and count > 1]
@@ -82,7 +99,7 @@ def named_pair(names: Sequence[str]) -> tuple[int, int] | None:
 
 def certain_pair(names: Sequence[str]) -> tuple[int, int] | None:
     """The places of the first pair of PAIRS among the names, ignoring case, or None."""
-    return _pair_among(names, PAIRS)
+    return next(iter(_pairs_among(names, PAIRS)), None)
 
 
 def id_spaces(names: Sequence[str]) -> list[str]:
@@ -93,15 +110,13 @@ def id_spaces(names: Sequence[str]) -> list[str]:
 
 def weak_pair(names: Sequence[str]) -> tuple[int, int] | None:
     """The same for pairs that may also be vertices, such as u and v; except a and b, the first line of many lists."""
-    return _pair_among(names, [pair for pair in _WEAK_PAIRS if pair != ("a", "b")])
+    return next(iter(_pairs_among(names, [pair for pair in _WEAK_PAIRS if pair != ("a", "b")])), None)
 
 
-def _pair_among(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> tuple[int, int] | None:
+def _pairs_among(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[tuple[int, int]]:
     lower = [_SPACE.sub(r"\1", name[:_LONGEST_NAME].strip().lower()) for name in names]
-    for first, second in pairs:
-        if lower.count(first) == 1 and lower.count(second) == 1:
-            return lower.index(first), lower.index(second)
-    return None
+    return [(lower.index(first), lower.index(second)) for first, second in pairs
+            if lower.count(first) == 1 and lower.count(second) == 1 and not (second == "b" and "c" in lower)]
 
 
 def alike_pairs(names: Sequence[str]) -> list[tuple[int, int]]:
@@ -113,20 +128,22 @@ def alike_pairs(names: Sequence[str]) -> list[tuple[int, int]]:
             places.setdefault(one, []).append(place)
     return sorted((place, other) for place, one in enumerate(words) if len(one) > 1 and _NO_ENDS.isdisjoint(one)
                   for at, word in enumerate(one) for second in _SECONDS.get(word, ())
-                  for other in places.get((*one[:at], second, *one[at + 1:]), ()))
+                  for other in places.get((*one[:at], second, *one[at + 1:]), ())
+                  if not any((*one[:at], more, *one[at + 1:]) in places for more in _MORE.get(second, ())))
 
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A column that may be an end. name : its name in the header. kind : "int", "string", or "" if its values cannot be
-    ids. values : values of the first rows, to recognise a column that numbers the edges."""
+    """A column that may be an end. name : its name in the header. kind : "int", "string", "float" if its type says so,
+    or "" if its values cannot be ids. values : of the first rows, to recognise a column that numbers the edges."""
 
     name: str
     kind: str
     values: Sequence[Any] = ()
 
 
-def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, path: str) -> tuple[int, int]:
+def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, path: str,
+              weight: str | None = None) -> tuple[int, int]:
     """The places of the two columns that are the ends of the edges.
 
     Parameters
@@ -135,12 +152,14 @@ def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, pa
     wanted : names, or numbers from 1 on, of the two columns that the user wants; None: found from their names, else
         from their kinds, see _by_kind.
     path : name of the table, for errors.
+    weight : name of the column with the weights, "" if unknown; None without weights.
 
     Raises
     ------
     InputError
-        For an unknown wanted column. Also if no column is wanted, the names do not decide, and a column numbers the
-        edges or has their type, or the kinds of the columns do not decide.
+        For an unknown wanted column. Also if no column is wanted and the names are those of several pairs of ends; or
+        if they do not decide, and a column numbers the edges or has their type, or the kinds of the columns do not
+        decide.
     """
     names = [column.name for column in columns]
     if wanted is not None:
@@ -148,22 +167,28 @@ def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, pa
         if places[0] == places[1]:
             places = _two_of_one_name(wanted, names, places[0], path)
         return places[0], places[1]
+    doubtful = [i for i, column in enumerate(columns) if _is_no_end(column)]
+    pairs = _pairs_among(names, PAIRS) or _pairs_among(names, _WEAK_PAIRS)
+    if len(pairs) > 1:
+        ways = ", or ".join(f"--columns {_places_or_names(names, pair)}" for pair in pairs[:2])
+        raise InputError(f"two pairs of columns may be the ends of an edge ({listed(names)})", path=path,
+                         remedy=f"say {ways}")
     found = named_pair(names)
     if found is not None:
         return found
-    doubtful = [i for i, column in enumerate(columns) if _is_no_end(column)]
     if len(columns) == 2:
-        found = None if _are_vertices(columns) else (0, 1)
+        found = None if _are_vertices(columns) or any(_is_measure(name) for name in names) else (0, 1)
     elif len(alike_pairs(names)) < 2:
-        found = _by_kind([column.kind for column in columns], doubtful)
+        found = _by_kind(columns, doubtful, weight)
     if found is None:
         raise _unclear(columns, doubtful, path)
     return found
 
 
-def refuse_two_sides(names: Sequence[str], path: str) -> None:
-    """Raise InputError if the names of the ends stand for two kinds of vertices, such as user_id and item_id."""
-    ids = all(_OF_IDS.search(name.strip()) for name in names)
+def refuse_two_sides(names: Sequence[str], path: str, loops: bool = False) -> None:
+    """Raise InputError if the names of the ends stand for two kinds of vertices, such as user_id and item_id; or may do
+    so, and there are loops."""
+    ids = loops or all(_OF_IDS.search(name.strip()) for name in names)
     if named_pair(names) is None and ids and len({name.strip().lower() for name in names}) > 1:
         pair = ",".join(name.strip() for name in names)
         raise InputError(f"the ends may be of two kinds whose equal ids are other vertices ({pair})", path=path,
@@ -196,25 +221,25 @@ def _unclear(columns: Sequence[TableColumn], doubtful: Sequence[int], path: str)
                       remedy="name both by --columns, as in --columns " + example_columns(columns, doubtful))
 
 
-def _by_kind(kinds: Sequence[str], doubtful: Sequence[int]) -> tuple[int, int] | None:
-    """The first two columns if they are of one kind and not doubtful; else, if no column is doubtful, the only two
-    columns of integers, or without integers the only two of texts; else None."""
-    if len(kinds) > 1 and kinds[0] and kinds[0] == kinds[1] and not any(i < 2 for i in doubtful):
+def _by_kind(columns: Sequence[TableColumn], doubtful: Sequence[int], weight: str | None) -> tuple[int, int] | None:
+    """The first two columns if they alone are of their kind and not doubtful; else, if no column is doubtful and none
+    describes vertices, the only two columns of integers, or without integers the only two of texts, then of floats;
+    else None. Columns that are weights by their name are no ends. Beside weights, names may be numbers alone."""
+    names = [column.name.strip() for column in columns]
+    kinds = ["" if (weight and name == weight) or name.lower() in _WEIGHTS else column.kind
+             for name, column in zip(names, columns, strict=True)]
+    first = [i for i, kind in enumerate(kinds) if kind and kind == kinds[0] and i not in doubtful]
+    of_vertices = [bool(_OF_VERTICES.fullmatch(name.lower())) for name in names]
+    numbered = weight is not None and names in (["0", "1", "2"], ["1", "2", "3"])
+    if first[:2] == [0, 1] and not all(of_vertices[:2]) and (len(first) == 2 or numbered):
         return 0, 1
-    if doubtful:
+    if doubtful or any(of_vertices):
         return None
-    for kind in ("int", "string"):
+    for kind in ("int", "string", "float"):
         places = [i for i, other in enumerate(kinds) if other == kind]
         if places:
             return (places[0], places[1]) if len(places) == 2 else None
     return None
-
-
-def refuse_doubtful(columns: Sequence[TableColumn], ends: tuple[int, int], path: str) -> None:
-    """Raise InputError if one of the ends, not known from a name, numbers the edges or has their type."""
-    doubtful = [i for i, column in enumerate(columns) if _is_no_end(column)]
-    if _are_vertices(columns) if len(columns) == 2 else not set(doubtful).isdisjoint(ends):
-        raise _unclear(columns, doubtful, path)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -246,9 +271,14 @@ def _two_of_one_name(wanted: tuple[str, str], names: Sequence[str], first: int, 
 def _is_no_end(column: TableColumn) -> bool:
     """Whether a column, by its name or values, has the numbers, types, lengths or times of edges."""
     name = column.name.strip().lower()
-    if not name or _NUMBERS.fullmatch(name) or _TYPES.fullmatch(name) or not _NO_ENDS.isdisjoint(_WORD.findall(name)):
+    if not name or _NUMBERS.fullmatch(name) or _TYPES.fullmatch(name) or _is_measure(name):
         return True
     return is_count(column.values)
+
+
+def _is_measure(name: str) -> bool:
+    """Whether a word of the name says that the column has lengths, times, places or counts."""
+    return not _NO_ENDS.isdisjoint(_WORD.findall(name.lower()))
 
 
 def is_count(values: Sequence[Any]) -> bool:
@@ -266,10 +296,15 @@ def example_columns(columns: Sequence[TableColumn], doubtful: Sequence[int] = ()
     fit += [] if len(fit) > 1 else [i for i in range(len(columns)) if i not in fit]
     pairs = alike_pairs([column.name for column in columns]) or [
         pair for pair in combinations(fit, 2) if columns[pair[0]].kind == columns[pair[1]].kind] or [(fit[0], fit[1])]
-    pair = max(pairs, key=lambda places: len(set(columns[places[0]].values) & set(columns[places[1]].values)))
-    names = [columns[i].name.strip() for i in pair]
-    plain = all(names) and not any(mark in name for name in names for mark in ", ") and names[0] != names[-1]
-    return ",".join(names if plain else [str(i + 1) for i in pair])
+    return _places_or_names([column.name for column in columns], max(pairs, key=lambda places: len(
+        set(columns[places[0]].values) & set(columns[places[1]].values))))
+
+
+def _places_or_names(names: Sequence[str], pair: tuple[int, int]) -> str:
+    """Two columns in the form of --columns: by their names if these are plain, else by their numbers."""
+    both = [names[i].strip() for i in pair]
+    plain = all(both) and not any(mark in name for name in both for mark in ", ") and both[0] != both[-1]
+    return ",".join(both if plain else [str(i + 1) for i in pair])
 
 
 def in_slices(src: Any, dst: Any, batch_bytes: int, weights: Any = None) -> Iterator[EdgeBatch]:

@@ -1,4 +1,4 @@
-"""Graphs in JSON, in the shapes of common programs; and in DOT (Graphviz), parsed by pydot.
+"""Graphs in JSON, in the shapes of common programs, also a vertex a line (Giraph); and in DOT, parsed by pydot.
 
 All edges of a DOT file are read, also those inside and between subgraphs.
 """
@@ -46,12 +46,21 @@ def graph_of_json(text: str, attribute: str | None) -> WholeGraph:
     """
     value = _parsed(text)
     if isinstance(value, list):
+        if value and all(map(_is_row_of_giraph, value)):
+            arcs = [_both(row[0], other, weight) for row in value for other, weight in row[2]]
+            return WholeGraph(unique([*(_end(row[0]) for row in value), *(arc[1] for arc in arcs)]), arcs, True)
         _refuse_rows(value)
         edges = [_edge(entry, attribute) for entry in value]
         return WholeGraph(unique(end for edge in edges for end in edge[:2]), edges, True)
     if not isinstance(value, dict):
         raise JsonError("the JSON document is no graph", _SHAPES)
     return _of_object(_graph_in(value), attribute)
+
+
+def _is_row_of_giraph(row: Any) -> bool:
+    """Whether this is [vertex, value, [[neighbour, weight], ...]], as Giraph writes it."""
+    return isinstance(row, list) and len(row) == len(("vertex", "value", "arcs")) and isinstance(row[2], list) and all(
+        isinstance(arc, list) and len(arc) == len(("neighbour", "weight")) for arc in row[2])
 
 
 def _refuse_rows(value: list[Any]) -> None:
@@ -171,8 +180,10 @@ def _edge(entry: Any, attribute: str | None) -> tuple[Any, Any, Any]:
         ends = certain_pair(names) or weak_pair(names)
         if ends is not None:
             return _both(entry[names[ends[0]]], entry[names[ends[1]]], _data(entry, attribute))
-    elif isinstance(entry, list) and 2 <= len(entry) <= 3:
-        return _both(entry[0], entry[1], entry[2:] if attribute is None else entry[2] if len(entry) > 2 else None)
+    elif isinstance(entry, list) and 2 <= len(entry) <= 3 and not isinstance(entry[-1], list):
+        data = entry[2] if len(entry) > 2 else None
+        return _both(entry[0], entry[1], entry[2:] if attribute is None else data.get(attribute) if isinstance(
+            data, dict) else data)
     raise JsonError(f"{str(entry)[:80]!r} is no edge", _SHAPES)
 
 
@@ -199,6 +210,8 @@ _PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|(?<![\w.])(?:' + "|"
                      re.DOTALL)
 
 
+# Texts, comments and labels of HTML.
+_ASIDE = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|^\s*#[^\n]*|<(?:[^<>]|<[^<>]*>)*>', re.DOTALL | re.MULTILINE)
 _NAMED_END = re.compile(r"\bsubgraph\s+\w+\s*-[->]|-[->]\s*subgraph\s+\w+\s*[^\s\w{]", re.IGNORECASE)
 
 
@@ -223,6 +236,9 @@ def graph_of_dot(text: str, attribute: str | None) -> WholeGraph:
         raise DotError(f"it has {len(graphs)} graphs, and each needs a file of its own")
     if _NAMED_END.search(text):
         raise DotError("an edge ends at a subgraph that stands elsewhere")
+    wrong = "--" if graphs[0].get_type() == "digraph" else "->"
+    if wrong in _ASIDE.sub(" ", text):
+        raise DotError(f"an edge of a {graphs[0].get_type()} is written {wrong}, as graphviz refuses it")
     nodes, edges = list[str](), list[tuple[Any, ...]]()
     for source, target, attributes in _edges(graphs[0]):
         data = attributes if attribute is None else _number(attributes.get(attribute))

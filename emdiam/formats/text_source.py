@@ -9,7 +9,6 @@ vertices; at the first larger id it is an edge, and at the end of the input its 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -182,26 +181,30 @@ class HeldPair:
             return
         pair = _part(first, slice(0, 1))
         n, m = int(pair.src[0]), int(pair.dst[0])
-        counts = HeaderCounts(n, m)
-        if max(int(first.src.max()), int(first.dst[1:].max(initial=0))) > n:
+        counts, turned = HeaderCounts(n, m), HeaderCounts(m, n)  # edges, and vertices of one component
+        rest = _part(first, slice(1, None))
+
+        def is_edge(batch: EdgeBatch) -> bool:
+            counts.watch(batch.src, batch.dst)
+            turned.watch(batch.src, batch.dst)
+            return counts.largest > n and (turned.largest > m or turned.pairs > n or n < m - 1 or n <= _FEW + 1)
+
+        if is_edge(rest):
             yield first
             yield from batches
             return
-        rest = _part(first, slice(1, None))
-        for batch in chain([rest] if len(rest.src) else [], batches):
-            if counts.largest > n:
-                yield batch
-                continue
-            counts.watch(batch.src, batch.dst)
-            if counts.largest > n:
-                yield pair
+        yield from [rest] if len(rest.src) else []
+        for batch in batches:
+            if is_edge(batch):
+                yield from (pair, batch)
+                yield from batches
+                return
             yield batch
-        if counts.largest > n:
-            return
+        turns = turned.agree and turned.pairs > _FEW + 1 and self._is_certain(turned)
         if counts.agree and self._is_certain(counts):
             self.counts = counts
-        elif counts.agree or self._is_doubtful(counts):
-            why = "the number of lines agrees" if counts.agree else "its ids fit no other line"
+        elif counts.agree or turns or self._is_doubtful(counts):
+            why = "the number of lines agrees" if counts.agree or turns else "its ids fit no other line"
             raise self._error(
                 f"the first line may be counts of vertices and edges, or an edge: {why}, and {counts.pairs:,} lines"
                 " follow", text=f"{n} {m}", remedy="say --header counts, or --header none")

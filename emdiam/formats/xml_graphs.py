@@ -177,7 +177,7 @@ class XmlSource(FileSource):
     tags: type[_Tags]
 
     def _read_info(self) -> SourceInfo:
-        return self._facts(directed=True, id_kind="int" if self.ids == "int" else "string",
+        return self._facts(directed=True, id_kind="int" if self.ids == "int" else "string", all_declared=True,
                            weights="" if self.weights is None else WHOLE,
                            weight_name="" if self.weights is None else self.weights.column)
 
@@ -218,8 +218,9 @@ class XmlSource(FileSource):
         try:
             parser.Parse(data, not data)
         except expat.ExpatError as error:
+            coded = error.code == expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN] and not self.input.encoding
             raise self.error(f"this is no {self.format} document ({expat.ErrorString(error.code)})", line=error.lineno,
-                             remedy=_REMEDY) from error
+                             remedy=_REMEDY + ", or name its encoding, as in --encoding latin-1" * coded) from error
         except (ValueError, LookupError) as error:  # an unknown declared encoding
             raise self.error(f"this is no {self.format} document ({error})", remedy=_REMEDY) from error
 

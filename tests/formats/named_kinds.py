@@ -82,6 +82,21 @@ _TEXTS = {
                                        ' target="r"/></graph></node><edge source="p" target="q"/></graph></graphml>',
                                        _THREE),
     "DOT, a subgraph by its name": Kind(".dot", "digraph { subgraph s { p; q } subgraph s -> r }", None),
+    "GraphML, an end that is no node": Kind(".graphml", '<graphml><graph edgedefault="undirected"><node id="p"/>'
+                                            '<node id="q"/><edge source="p" target="q"/><edge source="q" target="z"/>'
+                                            '</graph></graphml>', None),
+    "GraphML, a node twice": Kind(".graphml", '<graphml><graph edgedefault="undirected"><node id="p"/><node id="q"/>'
+                                  '<node id="p"/><edge source="p" target="q"/></graph></graphml>', None),
+    "GraphML, edges alone": Kind(".graphml", '<graphml><graph edgedefault="undirected"><edge source="p" target="q"/>'
+                                 '<edge source="q" target="r"/></graph></graphml>', _THREE),
+    "GEXF, an end that is no node": Kind(".gexf", '<gexf><graph><nodes><node id="p"/></nodes><edges>'
+                                         '<edge source="p" target="q"/></edges></graph></gexf>', None),
+    "DOT, arrows in a graph": Kind(".dot", "graph { p -> q; q -- r }", None),
+    "DOT, dashes in a digraph": Kind(".dot", "digraph { p -- q }", None),
+    "DOT, both in texts and comments": Kind(".dot", 'graph { "p->q" -- r [label="a -> b"]; // x -> y\n r -- s\n'
+                                            ' /* p -> q */ s [label=<<b>x</b> -&gt; y>] }', _THREE),
+    "Giraph": Kind(".json", "[0,0,[[1,1],[3,3]]]\n[1,0,[[0,1],[2,2]]]\n[2,0,[[1,2]]]\n", _FOUR),
+    "escapes in N-Triples": Kind(".nt", "<a:\\u00e9> <a:k> <a:q> .\n<a:\u00e9> <a:k> <a:r> .\n", _THREE),
     "two triples on a line": Kind(".nt", "<p> <is> <q> . <q> <is> <r> .\n", None),
     "JSON, texts for numbers": Kind(".json", '{"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": "1", "target":'
                                     ' "2"}]}', None),
@@ -180,6 +195,17 @@ _BINARY = {
                                                  target=pa.array([5, 6]).cast(pa.decimal128(20, 0))), _THREE),
     "Parquet, people and films": Kind(".parquet", _table(userId=[1, 1, 2], movieId=[1, 3, 3]), Facts(4, 3, 3),
                                       refusable=True),
+    "Parquet, count and names without a meaning": Kind(".parquet", _table(count=[7, 8], one=[4, 5], two=[5, 6]), _THREE,
+                                                       chosen={"columns": "one,two"}, refusable=True),
+    "Parquet, a count and a name": Kind(".parquet", _table(count=[4, 5], one=[5, 6]), _THREE,
+                                        chosen={"columns": "1,2"}, refusable=True),
+    "Parquet, s, p, o": Kind(".parquet", _table(s=["p", "q"], p=["k", "k"], o=["q", "r"]), _THREE),
+    "Parquet, an index of pandas": Kind(".parquet", _table(p=[4, 5], q=[5, 6], __index_level_0__=[0, 1]), _THREE),
+    "Parquet, vertices": Kind(".parquet", _table(name=["p", "q"], age=[4, 5], score=[5, 6]), None),
+    "npy, four edges of four columns": Kind(".npy", _bytes(lambda out: np.save(out, np.array(
+        [[1, 2, 7, 1], [2, 3, 8, 1], [3, 4, 9, 1], [4, 5, 9, 1]]))), Facts(5, 4, 4), refusable=True),
+    "npy, a matrix of -1": Kind(".npy", _bytes(lambda out: np.save(out, np.where(_BOTH > 0, 1, -1) - np.eye(4) * -1)),
+                                None),
     "Parquet, zeros": Kind(".parquet", _table(src=["04", "4"], dst=["4", "6"]), _THREE),
     "Parquet, 64 bits": Kind(".parquet", _table(src=pa.array([2**63 + 5, 7], pa.uint64()), dst=pa.array(
         [7, 2**64 - 1], pa.uint64())), _THREE),

@@ -85,7 +85,7 @@ def test_integers(tmp_path, pairs, separator, end, last, batch_pairs):
         (b"id_1,id_2,t", (1, 2)),
         (b"t,ID1,ID2", (2, 3)),
         (b'"from","x","to"', (1, 3)),
-        (b"p,q,r", (1, 2)),
+        (b"p,q,weight", (1, 2)),
         (b"src,src,dst", (1, 2)),
     ],
 )

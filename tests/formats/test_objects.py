@@ -207,7 +207,7 @@ def test_a_store_has_no_format(tmp_path: Path, answer: Any, file: Path):
 
 
 @pytest.mark.parametrize(("columns", "text"), [
-    ({"p": [0, 1], "q": [1, 2], "w": [3, 4]}, "no two id columns among its columns .*, e.g. named src and dst"),
+    ({"p": [0, 1], "q": [1, 2], "w": [3, 4]}, "which columns are the ends of an edge is not clear .*p, q"),
     ({"source": [0, 1], "target": ["a", "b"]}, "no two id columns"),
     ({"source": [0.5, 1.0], "target": [1, 2]}, "no whole number in row 1 of column source: '0.5'"),
     ({"source": ["a", None], "target": ["b", "c"]}, "column source has no id in row 2"),

@@ -61,7 +61,7 @@ def test_strings(tmp_path, pairs, type_a, batch_pairs):
 @pytest.mark.parametrize(
     "names, expected",
     [
-        (["x", "y", "z"], (0, 1)),
+        (["p", "q", "cost"], (0, 1)),
         (["dst", "y", "src"], (2, 0)),
         (["w", "id_1", "id_2"], (1, 2)),
         (["Target", "w", "SOURCE"], (2, 0)),

@@ -29,7 +29,7 @@ def columns_of(graph: Drawn, random: Random, others: bool = True) -> dict[str, l
     weights = {} if graph.weights is None else {_WEIGHT: list(graph.weights)}
     columns: dict[str, list[Any]] = {**ends, **weights}
     if others and random.random() < 0.3:
-        columns = {"type": ["Undirected"] * len(graph.edges), **columns}
+        columns = {"type": ["Directed" if graph.directed else "Undirected"] * len(graph.edges), **columns}
     if others and random.random() < 0.3:
         columns = {**columns, "year": [random.randint(1990, 2030) for _ in graph.edges]}
     return columns

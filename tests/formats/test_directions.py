@@ -1,0 +1,112 @@
+"""Edges without a direction among those with one, where directions are kept; and weights of a matrix in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+import emdiam
+from emdiam.errors import InputError
+
+ROWS = pd.DataFrame({"Source": ["p", "q", "r"], "Target": ["q", "r", "s"],
+                     "Type": ["Directed", "Undirected", "Directed"], "Weight": [2, 3, 4]})
+ARCS = {("p", "q"), ("q", "r"), ("r", "q"), ("r", "s")}
+
+
+def text(separator: str) -> Callable[[pd.DataFrame, Path], Any]:
+    def written(table: pd.DataFrame, folder: Path) -> Path:
+        file = folder / "edges.txt"
+        table.to_csv(file, sep=separator, index=False)
+        return file
+    return written
+
+
+def parquet(table: pd.DataFrame, folder: Path) -> Path:
+    table.to_parquet(folder / "edges.parquet")
+    return folder / "edges.parquet"
+
+
+TABLES: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
+    "commas": text(","), "semicolons": text(";"), "tabs": text("\t"), "blanks": text(" "), "Parquet": parquet,
+    "pandas": lambda table, _: table, "pyarrow": lambda table, _: pa.table(table),
+    "stream": lambda table, _: pa.table(table).to_reader(),
+    "category": lambda table, _: table.astype({"Type": "category"}),
+    "booleans": lambda table, _: table.rename(columns={"Type": "directed"}).assign(directed=[True, False, True]),
+}
+
+
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("kind", TABLES)
+def test_edges_without_a_direction_are_two_arcs(kind: str, weights: bool, tmp_path: Path):
+    report = emdiam.convert(TABLES[kind](ROWS, tmp_path), tmp_path / "g.zarr", directed=True, weights=weights)
+    assert any("1 edge without a direction by column" in note for note in report.notes)
+    with emdiam.open(tmp_path / "g.zarr") as store:
+        names = store.user_ids(np.arange(4))
+        arcs = {(names[v], names[int(w)]) for v in range(4) for w in store.neighbours(v)}
+    assert arcs == ARCS
+    if weights:
+        assert emdiam.exact(tmp_path / "g.zarr", weighted=True, directed=True).largest_distance == 9
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TABLES if kind != "booleans"])
+def test_a_column_that_is_only_partly_about_directions_is_refused(kind: str, tmp_path: Path):
+    mixed = ROWS.assign(Type=["knows", "Undirected", "Directed"])
+    with pytest.raises(InputError, match="column Type says .* 'knows'"):
+        emdiam.convert(TABLES[kind](mixed, tmp_path), tmp_path / "g.zarr", directed=True)
+    assert emdiam.convert(TABLES[kind](mixed, tmp_path), tmp_path / "h.zarr").record.n_edges == 3
+    film = ROWS.assign(Type=["acted", "directed", "directed"])  # no word for edges without a direction
+    assert emdiam.convert(TABLES[kind](film, tmp_path), tmp_path / "f.zarr", directed=True).record.n_edges == 3
+
+
+@pytest.mark.parametrize("suffix", [".graphml", ".graph"])
+def test_directions_reach_the_readers_of_files_in_python(suffix: str, tmp_path: Path):
+    """An edge without a direction is two arcs there too."""
+    (tmp_path / f"g{suffix}").write_text({
+        ".graphml": '<graphml><graph edgedefault="undirected"><node id="p"/><node id="q"/><node id="r"/>'
+                    '<edge source="p" target="q"/><edge source="q" target="r"/></graph></graphml>',
+        ".graph": "3 2\n2\n1 3\n2\n"}[suffix])
+    result = emdiam.exact(tmp_path / f"g{suffix}", directed=True)
+    assert (result.n_edges, result.largest_distance, result.strongly_connected) == (4, 2, True)
+
+
+TWICE = sp.coo_array(([1.0, 2.0, 4.0], ([0, 0, 1], [1, 1, 2])), shape=(3, 3))
+MARKET = "%%MatrixMarket matrix coordinate integer general\n3 3 3\n1 2 1\n1 2 2\n2 3 4\n"
+
+
+def matrix_file(folder: Path) -> Path:
+    (folder / "g.mtx").write_text(MARKET)
+    return folder / "g.mtx"
+
+
+def archive(folder: Path) -> Path:
+    sp.save_npz(folder / "g.npz", TWICE)
+    return folder / "g.npz"
+
+
+@pytest.mark.parametrize("made", [lambda _: TWICE, archive, matrix_file], ids=["scipy", "npz", "Matrix Market"])
+def test_several_weights_in_one_place_of_a_matrix_are_asked_about(made: Callable[[Path], Any], tmp_path: Path):
+    """Their sum, as in the matrix, or the least, as in a list."""
+    graph = made(tmp_path)
+    with pytest.raises(InputError, match="1 entry of the matrix .* sum .* least"):
+        emdiam.exact(graph, weighted=True)
+    assert emdiam.exact(graph).diameter == 2
+    assert emdiam.exact(TWICE.tocsr(), weighted=True).diameter == 7  # scipy has added them
+    assert emdiam.exact([(0, 1, 1.0), (0, 1, 2.0), (1, 2, 4.0)], weighted=True).diameter == 5
+
+
+@pytest.mark.parametrize("graph", [
+    {"p": [("q", 2)], "q": [("r", 3)]}, {"p": ["q"], "q": [None]}, [[1, 3], [0, 2], [1, 3], [0, 2]],
+    [["source", "target"], ["p", "q"], ["q", "r"]], pd.DataFrame({"x": [0, 1, 1, 0], "z": [1, 0, 1, 0]}),
+    np.where(np.eye(5, k=1) + np.eye(5, k=-1) > 0, 1, -1) + np.eye(5, dtype=int),
+    pd.DataFrame([[0, 1, 0], [1, 0, 1], [0, 1, 0]], columns=["0", "1", "2"]),
+], ids=["weights in tuples", "None", "rows of neighbours", "a header", "bits", "matrix of -1", "numbers as names"])
+def test_objects_that_may_be_another_graph_are_refused(graph: Any):
+    with pytest.raises(InputError):
+        emdiam.diameter(graph)
