@@ -119,9 +119,8 @@ ENTRIES: tuple[KernelEntry, ...] = (
     *plain("bfs_whole.cu", "whole_search", block=512, registers=112, builds=GRAPHS, cooperative=True),
     # BFS, level by level. One block a multiprocessor, with about half of the possible registers.
     *plain("bfs_persistent.cu", "persistent_levels", block=512, registers=72, builds=GRAPHS, cooperative=True),
-    *plain("bfs_bitmaps.cu", "bottom_up_words", registers=64, builds=GRAPHS),
+    *plain("bfs_bitmaps.cu", "bottom_up_words", "pull_masks", registers=64, builds=GRAPHS),
     *plain("bfs_bitmaps.cu", "isolated_words", "start_search", "visited_words", builds=GRAPHS),
-    *plain("bfs_bitmaps.cu", "pull_masks", registers=40, builds=GRAPHS),
     *mapped("bfs_top_down.cu", "top_down_bits", "reach_words", "mark_words"),
     # Paged arcs.
     *plain("paging.cu", "page_activity", registers=48, builds=GRAPHS),

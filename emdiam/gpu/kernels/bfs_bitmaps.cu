@@ -31,8 +31,9 @@ ENTRY(256, PULL_RESIDENT) bottom_up_words(const INDEX* offsets, const VERTEX* ne
 // until no source is missing. n: rows, offsets: INDEX[n + 1], neighbours: VERTEX[m]. frontier: bitmap u64[words]; before: u32[words],
 // its bits before each word; masks: u64[bits of the frontier * width]. every: u64[width], all sources. seen, next: u64[n * width];
 // next is raised by what is not seen. looked: u64[1], raised by the arcs. A warp a row, any grid.
-ENTRY(256) pull_masks(const INDEX* offsets, const VERTEX* neighbours, u64 n, const u64* frontier, const u32* before,
-                      const u64* masks, u64 width, const u64* every, const u64* seen, u64* next, u64* looked) {
+ENTRY(256, PULL_RESIDENT) pull_masks(const INDEX* offsets, const VERTEX* neighbours, u64 n, const u64* frontier,
+                                     const u32* before, const u64* masks, u64 width, const u64* every, const u64* seen,
+                                     u64* next, u64* looked) {
     u64 mine = 0;
     for (u64 v = first_item() / WARP; v < n; v += item_stride() / WARP) {
         const INDEX begin = __ldg(offsets + v), end = __ldg(offsets + v + 1);
