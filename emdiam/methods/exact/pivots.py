@@ -208,7 +208,8 @@ class _ComponentRun:
         earlier = self.earlier.next(lambda vertex: int(self.bounds.upper.gather([vertex])[0]) > self.limit)
         if earlier is not None:
             return earlier
-        if not known and not self.earlier.on and taken < LEAST_SWEEPS and run.farthest not in self.pivots:
+        near_proof = self.earlier.on and folded.unsettled <= self.component.size // MANY
+        if not known and not near_proof and taken < LEAST_SWEEPS and run.farthest not in self.pivots:
             return run.farthest
         return folded.centre if known or taken % 2 else folded.periphery
 
