@@ -197,6 +197,8 @@ def _plain_lines(lines: Sequence[str], wishes: Wishes) -> tuple[list[str], str]:
         arrow = shape.arrow_of(lines)
         if arrow or shape.are_tuples(lines):
             return [rewritten(line, arrow or TUPLES) for line in lines], arrow or TUPLES
+    if wishes.format == shape.ADJLIST and shape.arrow_of(lines):
+        raise InputError("an arrow stands in every line", text=lines[0], remedy="write a blank in place of every mark")
     if wishes.format in (None, shape.ADJLIST) and shape.begin_with_colons(lines):
         return [rewritten(line, ":") for line in lines], ":"
     return list(lines), ""

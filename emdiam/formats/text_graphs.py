@@ -115,6 +115,8 @@ def _of_object(value: dict[str, Any], attribute: str | None) -> WholeGraph:
         raise JsonError("the JSON document has links, and edges too", "keep one of the lists")
     names = list(nodes) if isinstance(nodes, dict) else [_node(entry) for entry in nodes]
     edges = [_edge(entry, attribute) for entry in listed]
+    both = [edge for edge, entry in zip(edges, listed, strict=True) if _has_no_direction(entry)]
+    edges += [(dst, src, data) for src, dst, data in both]
     ends = unique(end for edge in edges for end in edge[:2])
     if names and all(name is None for name in names):  # D3: ends are places in the list of nodes
         wrong = [end for end in ends if not _is_whole(end) or not 0 <= end < len(names)]
@@ -185,6 +187,12 @@ def _edge(entry: Any, attribute: str | None) -> tuple[Any, Any, Any]:
         return _both(entry[0], entry[1], entry[2:] if attribute is None else data.get(attribute) if isinstance(
             data, dict) else data)
     raise JsonError(f"{str(entry)[:80]!r} is no edge", _SHAPES)
+
+
+def _has_no_direction(entry: Any) -> bool:
+    """Whether an edge says that it has no direction, as in graphology and the JSON Graph Format."""
+    entry = _inner(entry)
+    return isinstance(entry, dict) and (entry.get("undirected") is True or entry.get("directed") is False)
 
 
 def _both(src: Any, dst: Any, data: Any) -> tuple[Any, Any, Any]:

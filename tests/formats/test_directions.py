@@ -76,6 +76,20 @@ def test_directions_reach_the_readers_of_files_in_python(suffix: str, tmp_path: 
     assert (result.n_edges, result.largest_distance, result.strongly_connected) == (4, 2, True)
 
 
+def test_edges_of_json_may_say_that_they_have_no_direction(tmp_path: Path):
+    (tmp_path / "g.json").write_text('{"nodes": [{"key": "p"}, {"key": "q"}, {"key": "r"}], "edges": [{"source": "p",'
+                                     ' "target": "q", "undirected": true}, {"source": "q", "target": "r"}]}')
+    result = emdiam.exact(tmp_path / "g.json", directed=True)
+    assert (result.n_edges, result.largest_distance, emdiam.diameter(tmp_path / "g.json").n_edges) == (3, 2, 2)
+
+
+def test_arrows_are_no_neighbours(tmp_path: Path):
+    (tmp_path / "g.txt").write_text("p -> q, r\nq -> p\nr -> p\n")
+    for format in (None, "adjlist"):
+        with pytest.raises(InputError):
+            emdiam.convert(tmp_path / "g.txt", tmp_path / "g.zarr", format=format)
+
+
 TWICE = sp.coo_array(([1.0, 2.0, 4.0], ([0, 0, 1], [1, 1, 2])), shape=(3, 3))
 MARKET = "%%MatrixMarket matrix coordinate integer general\n3 3 3\n1 2 1\n1 2 2\n2 3 4\n"
 
