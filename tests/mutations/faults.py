@@ -98,7 +98,7 @@ FAULTS = (
           "    return mix64(hashes ^ mix64(words.view(np.uint64)))\n", "    return mix64(hashes)\n",
           ("tests/store/test_weights.py",)),
     Fault("long weights are rounded twice", "emdiam/formats/kernels.py",
-          "    if value and (value > _EXACT or", "    if value and (",
+          "    if value and (value >= _EXACT or", "    if value and (",
           ("tests/formats/test_weights.py",)),
     Fault("the first neighbour of a row counts before its weight is there", "emdiam/formats/kernels.py",
           "            if not weighted:  # otherwise count the pair when its weight is read\n"

@@ -14,7 +14,7 @@ MEMORY_FAULTS = (
     Fault("bits of an earlier level stay in the next frontier", "emdiam/traverse/bfs_whole.py",
           "        fronts[1 - front[WHICH]][:] = 0\n", "        pass\n", _WHOLE),
     Fault("a level in memory that goes up looks at the rows of arcs out", "emdiam/traverse/bfs_whole.py",
-          "return _climb(up, ", "return _climb(down, ", ("tests/engine/test_directed.py",)),
+          "return climb(up, ", "return climb(down, ", ("tests/engine/test_directed.py",)),
     Fault("vertices that a short queue in memory has no room for are lost", "emdiam/traverse/bfs_whole.py",
           "visited[word] & ~fronts[0, word]", "np.uint64(0)", _WHOLE),
 )
