@@ -18,6 +18,7 @@ from . import look_shape as shape
 from .inputs import EmptyInputError, Input
 from .look_ends import (
     ends_of,
+    refuse_backward,
     refuse_bits,
     refuse_comments,
     refuse_counted_lists,
@@ -216,6 +217,9 @@ def rewritten(text: str, mark: str) -> str:
 
 def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wishes) -> Reading:
     found = _shape(base, sample, fields, name, wishes)
+    if wishes.directed:
+        middles = (row[1] for row in fields.records if found == shape.SIF and len(row) > 1)
+        refuse_backward([base.rewrite, *middles], name)
     if found in (shape.ADJLIST, shape.SIF) and wishes.format is None:
         _refuse_odd_lists(base, sample, fields, found, name)
     if found:

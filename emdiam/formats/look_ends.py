@@ -247,6 +247,15 @@ def refuse_marks(rest: Records, path: str) -> None:
                          text=" ".join(rest[0]), remedy="keep the lines of edges, without this field")
 
 
+def refuse_backward(marks: Sequence[str], path: str) -> None:
+    """Raise InputError if a mark between two ids is no arrow from the first to the second: <-, <-> and --."""
+    wrong = next((mark for mark in marks if mark.strip("([:") and not any(map(str.isalnum, mark))
+                  and (mark.startswith("<") or not mark.endswith((">", "→", "⇒")))), None)
+    if wrong:
+        raise InputError(f"directions are to be kept, and edges are written with {wrong}", path=path,
+                         remedy="write every arc as p -> q, or leave out --directed")
+
+
 def refuse_word(rest: Records, path: str) -> None:
     """Raise InputError if each line of edges with an arrow begins with the same word, which is no part of an id."""
     first, second = [row[0] for row in rest], [row[1] for row in rest if len(row) > 1]

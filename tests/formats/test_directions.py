@@ -90,6 +90,18 @@ def test_arrows_are_no_neighbours(tmp_path: Path):
             emdiam.convert(tmp_path / "g.txt", tmp_path / "g.zarr", format=format)
 
 
+@pytest.mark.parametrize("mark", ["<-", "<--", "<->", "--", "<=", "←", "->", "-->", "=>", "→", "likes"])
+def test_marks_that_are_no_arrow_to_the_second_are_no_arcs(mark: str, tmp_path: Path):
+    (tmp_path / "g.txt").write_text(f"p {mark} q\nq {mark} r\n")
+    if mark in ("->", "-->", "=>", "→", "likes"):
+        assert emdiam.convert(tmp_path / "g.txt", tmp_path / "g.zarr", directed=True).first_pairs == (
+            ("p", "q"), ("q", "r"))
+    else:
+        with pytest.raises(InputError, match="leave out directed"):
+            emdiam.convert(tmp_path / "g.txt", tmp_path / "g.zarr", directed=True)
+    assert emdiam.diameter(tmp_path / "g.txt").diameter == 2
+
+
 TWICE = sp.coo_array(([1.0, 2.0, 4.0], ([0, 0, 1], [1, 1, 2])), shape=(3, 3))
 MARKET = "%%MatrixMarket matrix coordinate integer general\n3 3 3\n1 2 1\n1 2 2\n2 3 4\n"
 
