@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import emdiam.external.paths  # noqa: F401  (later it would come with large constants)
 from emdiam.external.disk import Sizes
 from emdiam.runs.registry import METHODS, method_options
 from tests.helpers import naive
