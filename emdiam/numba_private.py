@@ -54,8 +54,8 @@ RUNTIME = Path(__file__).with_name("kernel_runtime.ll")  # replaces numba's runt
 
 
 class _Library(AOTCodeLibrary):  # type: ignore[misc]
-    """Code of one function as numba generates it. numba optimizes each function and makes machine code of it, also of
-    those that are only inlined, a fifth of all CPU seconds: here compile_object does so, once for a kernel."""
+    """Code of one function as numba generates it. numba optimizes each function and makes machine code of it, also if
+    it is only inlined, which takes a fifth of all CPU seconds; here compile_object does so, once for a kernel."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout

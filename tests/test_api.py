@@ -332,7 +332,7 @@ def test_options_that_runs_along_arcs_and_weights_have_not_are_refused():
             ("ecc", "arcs", {"certificate": "c"}, "found from every vertex, so a certificate would have all of them"),
             ("exact", "both", {"gap": 3}, "a graph with directions and weights has no option: 'gap'"),
             ("ecc", "arcs", {"vertex_state": "disk"}, "--vertex-state is not for graphs with directions: 'disk'"),
-            ("exact", "weights", {"gap": 3}, f"no option: 'gap'; {of_all}, --method, --path, --certificate"),
+            ("exact", "weights", {"gap": 3}, f"no option: 'gap'; {of_all}, --method, --device, --path"),
             ("ecc", "weights", {"masters": 3}, f"no option: 'masters'; {of_all}, --out, --certificate")):
         with pytest.raises(InputError) as refused:
             taken(asked, command, METRICS[metric])

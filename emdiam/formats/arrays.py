@@ -34,7 +34,7 @@ MATRIX, PAIRS, INDEX = "matrix", "pairs", "index"
 _SHAPES = ("give an array of shape (E, 2) or (2, E), a square matrix, or say which two columns have the ends, as in"
            " --columns 1,3")
 _TRIPLES = "triples"
-_FEW_ROWS = 8  # a table of edges may have so many rows and columns
+_FEW_ROWS = 8  # a square array with at most this number may be edges
 IN_FILES = {PAIRS: "--columns 1,2", _TRIPLES: "--columns 1,2",
             INDEX: "edge_index=a by numpy.savez", MATRIX: "a sparse matrix by scipy.sparse.save_npz"}
 IN_MEMORY = {PAIRS: "a tuple (a[:, 0], a[:, 1]), or to convert columns=(1, 2)",

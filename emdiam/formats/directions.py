@@ -50,7 +50,7 @@ class Directions:
                 None if weights is None else _joined(weights, weights, places))
 
     def notes(self) -> tuple[str, ...]:
-        """What the column said, for SourceInfo."""
+        """For SourceInfo: the contents of the column."""
         return () if not self._undirected else (
             f"{format_count(self._undirected, 'edge')} without a direction by column {self._column}: two arcs each",)
 

@@ -313,7 +313,7 @@ def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[in
 
 
 def _are_alike(one: set[str], other: set[str]) -> bool:
-    """Whether two columns have so many values in common that they may be both ends of edges."""
+    """Whether enough values are in both columns for these to be the two ends of edges."""
     return len(other) > 2 and _SIDES * len(one & other) >= len(one | other)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..jit import kernel
 from ..progress import Tick, no_tick
+from . import uncompiled
 from .atomics import prefetch
 from .bfs_whole import WholeLevels
 from .columns import Column
@@ -30,7 +31,7 @@ LONG, LEVELS_APART = 64, 4
 MOST_APART = 16
 
 
-@kernel
+@kernel(uncompiled=uncompiled.queued_bfs)
 def queued_bfs(ids, starts, source, distances, queue, out):
     """Distances from `source`, unsigned[n], unreached at first. queue : id[power of two]. out : int64[2] = the
     eccentricity, or TOO_LONG or TOO_WIDE; arcs read."""

@@ -96,6 +96,26 @@ def bfs_whole(graph: tuple[Any, Any], found: tuple[np.ndarray, np.ndarray], fron
     return reason
 
 
+def queued_bfs(ids: np.ndarray, starts: np.ndarray, source: int, distances: np.ndarray, _queue: np.ndarray,
+               out: np.ndarray) -> None:
+    """See side_by_side.queued_bfs; no level is too wide, since the queue is not used."""
+    from .side_by_side import TOO_LONG
+
+    rows, none = ResidentRows((ids, np.zeros(1, np.int32), 62), starts), np.iinfo(distances.dtype).max
+    front, level = np.array([source], np.int64), 0
+    distances[source] = 0
+    while len(front):
+        level += 1
+        heads = rows.arcs(front)[1]
+        out[1] += len(heads)
+        front = distinct(heads[distances[heads] == none])
+        if len(front) and level == none:
+            out[0] = TOO_LONG
+            return
+        distances[front] = level
+    out[0] = level - 1
+
+
 def _bfs_levels(rows: ResidentRows, found: tuple[np.ndarray, np.ndarray], wanted: np.ndarray, queue: _Queue,
                 state: np.ndarray, limits: np.ndarray) -> tuple[int, int]:
     """Do levels on a queue; returns the reason to stop, and the arcs of the next level. wanted : whether each vertex is

@@ -61,7 +61,8 @@ ORDERS = ("ascending", "random")
 MAX_DEGREE, FIRST, CENTER, AUTO = STARTS = ("max-degree", "first", "center", "auto")
 # With at most this number of vertices outside of the hub's ball, another centre would save no more BFS than it costs.
 _FEW = 8
-# Draws of a random active vertex: as many times the vertices, at most; and hits of which one is in the component.
+# Limits for a random active vertex: draws for each vertex, draws in all, and active vertices drawn to find one of the
+# component.
 _DRAWS, _MOST_DRAWS, _TRIES = 8, 1 << 16, 64
 
 

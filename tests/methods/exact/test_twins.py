@@ -199,12 +199,12 @@ def test_graph_diameter_counts_as_published(name: str, bfs: int, data_folder: Pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method, kind, vertices, parameters, bfs", [
-    ("graph-diameter", "rmat", 2**18, {"edge_factor": 8}, 133),
-    ("fdiam", "kronecker", 2**16, {"edge_factor": 48}, 8)])
-def test_counts_of_the_programs_on_graphs_with_small_components(
-        tmp_path: Path, method: str, kind: str, vertices: int, parameters: dict[str, Any], bfs: int) -> None:
+@pytest.mark.parametrize("scale, factor, bfs", [(18, 8, 133), (16, 48, 8)])
+def test_counts_of_the_programs_on_graphs_with_small_components(tmp_path: Path, scale: int, factor: int,
+                                                                bfs: int) -> None:
     """What github.com/kawatea/graph-diameter and github.com/burtscher/F-Diam print of the same graphs."""
+    kind, method = {18: ("rmat", "graph-diameter"), 16: ("kronecker", "fdiam")}[scale]
+    vertices, parameters = 2**scale, {"edge_factor": factor}
     generate(kind, tmp_path / "g.zarr", vertices=vertices, seed=1, parameters=parameters)
     with open_store(tmp_path / "g.zarr") as store, open_engine(store) as engine:
         result = METHODS[method].definition().solve(engine)
