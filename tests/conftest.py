@@ -27,6 +27,11 @@ ROOT = Path(__file__).resolve().parent.parent
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
+# A loaded machine takes seconds for what takes milliseconds. Examples are the same in every run, so that it fails by
+# what was changed alone; --hypothesis-profile=random draws others.
+settings.register_profile("same", deadline=None, derandomize=True)
+settings.register_profile("random", deadline=None)
+settings.load_profile("same")
 # Seconds after which a test is ended as hanging. Nothing is expected to come near them.
 QUICK_SECONDS, SLOW_SECONDS = 900, 4 * 3600
 STDERR = pytest.StashKey[TextIO]()
@@ -38,11 +43,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """Ctrl-C is heard by the tests' processes. A shell without job control starts its background processes with SIGINT
     ignored; children would inherit that, and those that tests interrupt would run on."""
     config.stash[STDERR] = open(os.dup(2), "w")
-    # A loaded machine takes seconds for what takes milliseconds. The quick suite draws the same examples each time, so
-    # that it fails by what was changed alone; slow ones draw others each time.
-    slow = "slow" in config.getoption("markexpr").replace("not slow", "")
-    settings.register_profile("any machine", deadline=None, derandomize=not slow)
-    settings.load_profile("any machine")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

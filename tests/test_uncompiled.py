@@ -27,16 +27,21 @@ PHASES = (Phase.explicit, Phase.reuse, Phase.generate)  # a graph of a seed is n
 
 
 @contextmanager
-def no_objects(patience: float = 1e9, folder: Path | None = None) -> Iterator[list[str]]:
-    """No object is there but in the folder, nor loaded; names of the kernels that are compiled all the same."""
+def no_objects(patience: float = 1e9, folder: Path | None = None, again: bool = True) -> Iterator[list[str]]:
+    """No object is there but in the folder, nor loaded; names of the kernels that are compiled all the same. again :
+    whether they are; if not, the objects that were there are loaded in place of that."""
     modules = [module for name, module in sys.modules.items() if name.startswith(("emdiam.", __name__))]
     kernels = {id(one): one for module in modules for one in vars(module).values() if isinstance(one, CompiledKernel)}
     compiled = list[str]()
-    prepared = CompiledKernel._prepared
+    prepared, where = CompiledKernel._prepared, jit.cache_folder
 
     def noted(one: CompiledKernel, arguments: tuple[Any, ...], kinds: Any) -> Any:
         compiled.append(one.__name__)
-        return prepared(one, arguments, kinds)
+        if again:
+            return prepared(one, arguments, kinds)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(jit, "cache_folder", where)
+            return one._loaded(kinds) or prepared(one, arguments, kinds)
 
     with pytest.MonkeyPatch.context() as patch:
         for one in kernels.values():
@@ -141,8 +146,9 @@ def test_what_numpy_does_not_cover_is_compiled(n: int, m: int, seed: int) -> Non
                        emdiam.shortest_paths(weighted, 0, weight="weight").to_dict()])
 
     want = both()
-    with no_objects():
+    with no_objects(again=False) as compiled:
         assert both() == want
+    assert len(compiled) > 5
 
 
 @pytest.mark.parametrize("k", [1, 3, 8, 9, 64, 65])

@@ -103,6 +103,7 @@ def test_distances_and_clusters(scratch: Scratch, graph: naive.Graph, block_arcs
                 assert plain(distance) == far and owner.dtype == distance.dtype == np.uint32
 
 
+@pytest.mark.thin(4)
 @pytest.mark.usefixtures("in_ram_method", "page")
 @pytest.mark.parametrize("make", ["random", "grid"])
 @pytest.mark.parametrize(("n_slots", "block_arcs", "threads"), [(2, 64, 1), (9, 64, 2), (40, 16, 3), (2, 8000, 2)])
