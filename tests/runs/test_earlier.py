@@ -16,6 +16,7 @@ import emdiam
 from emdiam.errors import InputError
 from emdiam.methods.earlier import EarlierSources, EarlierSweeps
 from emdiam.runs.task import Session
+from tests.helpers.many_graphs import drawn
 from tests.runs.test_directed import command
 
 KINDS = list(itertools.product((False, True), repeat=2))
@@ -158,18 +159,21 @@ def test_of_a_graph_with_more_edges_no_source_is_taken_in_vain(tmp_path: Path, c
     assert warm.traversals.bfs == fresh.traversals.bfs
 
 
-def sweeps(longest: int, distances: list[int], eccentricity: int, gained: bool = False) -> EarlierSweeps:
-    """Those from vertex 0, with these distances of the ends 3 and 7; 5 is central, and 9 the farthest."""
+def sweeps(longest: int, distances: list[int], eccentricity: int, gained: bool = False, central: int = 3
+           ) -> EarlierSweeps:
+    """Those from vertex 0, with these distances of the ends 3 and 7, and of the central vertex 5; 9 is the farthest."""
     earlier = EarlierSources(None, None)
     earlier.pairs, earlier.central, earlier.longest, earlier.gained = [(3, 7)], 5, longest, gained
     found = EarlierSweeps(earlier)
-    found.begin(0, 9, eccentricity, lambda vertices: np.array([distances[[3, 7].index(v)] for v in vertices.tolist()]))
+    far = dict(zip((3, 7, 5), (*distances, central), strict=True))
+    found.begin(0, 9, eccentricity, lambda vertices: np.array([far[v] for v in vertices.tolist()]))
     return found
 
 
 def test_sources_of_sweeps() -> None:
     """An end, the central vertex, and the end if another vertex was farther; none if the ends are closer."""
     assert not sweeps(10, [4, 5], 5).on and not sweeps(10, [-1, 20], 20).on and not sweeps(10, [4, 7], 8, True).on
+    assert not sweeps(10, [4, 6], 6, central=-1).on  # of another component
     found = sweeps(10, [4, 6], 6)
     assert [found.next(lambda v: v == 7) for _ in range(3)] == [7, 5, None] and found.on
     found = sweeps(10, [4, 7], 8)
@@ -178,6 +182,19 @@ def test_sources_of_sweeps() -> None:
     assert found.on
     found.searched(7, 9)
     assert not found.on and found.next(lambda _: True) is None
+
+
+def test_the_pair_of_another_component_is_not_taken_for_that_of_the_largest(tmp_path: Path) -> None:
+    """The largest component has lost an end of its farthest pair, as a vertex; the next pair is of another one."""
+    rows = drawn(2024, 90, ("unit",), (False,)).rows
+    tails = np.repeat(np.arange(rows.n_vertices), np.diff(rows.offsets))
+    edges: Edges = {edge: 1 for edge in zip(tails.tolist(), rows.heads.tolist(), strict=True) if edge[0] < edge[1]}
+    old = converted(tmp_path / "old.zarr", edges, False, False)
+    emdiam.exact(old, certificate=tmp_path / "old.json")
+    del edges[3, 9]
+    new = converted(tmp_path / "new.zarr", edges, False, False)
+    fresh, warm = emdiam.exact(new), emdiam.exact(new, from_proof=tmp_path / "old.json")
+    assert (warm.lower, warm.upper, warm.exact) == (fresh.lower, fresh.upper, True)
 
 
 def test_proofs_begin_with_the_most_central_source(tmp_path: Path) -> None:
