@@ -21,9 +21,9 @@ from emdiam.methods.exact import pivots as pivots_module
 from emdiam.methods.exact import strategy as costs
 from emdiam.methods.exact.boxes import build_boxes, open_points, worst_pair
 from emdiam.methods.exact.candidates import boxed_candidates
-from emdiam.methods.exact.pivots import PivotOptions, pivots
+from emdiam.methods.exact.pivots import PivotOptions, Pivots, pivots
 from emdiam.methods.exact.strategy import Costs
-from emdiam.methods.run import Limits
+from emdiam.methods.run import UNKNOWN, Best, Limits
 from emdiam.traverse.ram_column import RamColumn
 from tests.helpers import naive
 from tests.helpers.small_engine import engines, limit_pool
@@ -257,6 +257,16 @@ def test_the_ends_of_a_component_that_is_no_longer_are_not_looked_for(tmp_path: 
     assert result.diameter_max_component == 140
     _, short = result.proof.components
     assert short.pivots[1:] == [182, 420] and 235 <= short.pivots[0] <= 245  # in the order of eccentricities
+
+
+def test_the_second_end_of_the_longest_pair_is_noted_once_it_is_known() -> None:
+    """So that no BFS has to find it again."""
+    run = object.__new__(Pivots)
+    run.best, run.lower_here = Best(4, 1, 2), 0
+    for length, source, target, best in ((5, 3, UNKNOWN, Best(5, 3, UNKNOWN)), (5, 7, 8, Best(5, 3, UNKNOWN)),
+                                         (5, 3, 9, Best(5, 3, 9)), (5, 3, UNKNOWN, Best(5, 3, 9))):
+        run.longer(length, source, target)
+        assert run.best == best
 
 
 def test_ctrl_c_gives_the_interval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
