@@ -131,12 +131,12 @@ class SourceCount:
             except TimeOver:
                 return
             if self.samples == len(part.sources):
-                self._tell((time.monotonic() - begin) * (total / self.samples - 1))
+                self._tell(total, (time.monotonic() - begin) * (total / self.samples - 1))
         self.complete = True
 
     def _parts(self) -> Iterator[Part]:
         engine, options = self._engine, self._options
-        most = engine.facts.batch_bits
+        most = cast(Counting, engine).counted_at_once()
         if options.method == SAMPLE and options.sample < self._population:
             return parts_in_order(sampled_sources(engine, options.seed, options.sample), most)
         return parts_of_all(engine, options.seed, most)
@@ -150,12 +150,12 @@ class SourceCount:
             self._drawn[part.sources] = True
         self._engine.reporter.tick("count", counted=self.samples)
 
-    def _tell(self, left: float) -> None:
+    def _tell(self, total: int, left: float) -> None:
         """Report the expected time for the rest, if it is long."""
         if left > _LONG_SECONDS:
             logging.getLogger("emdiam").warning(
-                "counting from %s vertices will take about %s more; a sample, HyperBall and a time limit take less",
-                f"{self._population:,}", format_seconds(left))
+                "counting from %s vertices will take about %s more; fewer, HyperBall and a time limit take less",
+                f"{total:,}", format_seconds(left))
 
     def result(self) -> Distances:
         """The result of the sources counted so far."""

@@ -46,6 +46,10 @@ class ColumnCounting:
                     sums.add_column(column)
             done += len(part)
 
+    def counted_at_once(self: Traversing) -> int:
+        """See Counting."""
+        return int(self.facts.batch_bits)  # type: ignore[attr-defined]
+
 
 def _columns(engine: Traversing, largest: int, wanted: int, old: list[Column]) -> list[Column]:
     """Up to `wanted` unreached columns, as far as there is room. old : columns of the last call, to be reused."""

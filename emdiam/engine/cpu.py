@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 Opened = TypeVar("Opened", bound=Any)
 # Arcs and vertices that a BFS in RAM visits in the time of one level of a batch: for any batch, plus for each source.
 _ARCS_A_LEVEL, _ARCS_A_SOURCE = 1000, 4
+# Arcs that single BFS scan in about two seconds.
+_ARCS_AT_ONCE = 1 << 27
 
 
 class LocalEngine:
@@ -347,6 +349,11 @@ class CpuEngine(LocalEngine, Engine):
             self._finish(run)
             longest = max(longest, int(run.result().max()))
         self.reporter.end("multi-source", sources=len(sources), eccentricity=longest)
+
+    def counted_at_once(self) -> int:
+        """See Counting."""
+        most, apart = self.facts.batch_bits, max(1, _ARCS_AT_ONCE // self.facts.n_arcs)
+        return min(most, apart) if self._one_by_one(most) else most
 
     def _one_by_one(self, k: int) -> bool:
         """Whether k single BFS take less time than a batch of k sources, which is so if levels have few arcs: on long

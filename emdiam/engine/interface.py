@@ -310,6 +310,9 @@ class Counting(Protocol):
         collects the pairs. groups : the table's row for each source, int64[k], or one row for all. sums : collects sums
         at vertices."""
 
+    def counted_at_once(self) -> int:
+        """Number of sources to call count_distances with: those that share traversals, or that take a second or two."""
+
 
 class WideBatches(Protocol):
     """Verbs that an engine has if facts.wide_bits is not 0."""

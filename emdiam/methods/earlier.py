@@ -136,8 +136,8 @@ class EarlierSweeps:
             return
         ends = np.array(earlier.pairs[0])
         found, central = np.split(distances(np.array([*ends, earlier.central])).astype(np.int64), [2])
-        together = found.min() >= 0 <= central[0]  # of lost edges, one may have been the only way from one to another
-        if together and self._number(int(found.sum())) >= earlier.longest:
+        # A lost edge may have been the only way between them.
+        if found.min() >= 0 <= central[0] and self._number(int(found.sum())) >= earlier.longest:
             end, is_farthest = int(ends[found.argmax()]), found.max() == eccentricity
             # A vertex that is farther than both ends may be an end of a longer pair. If edges are gained, it shows that
             # much has changed.

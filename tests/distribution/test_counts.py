@@ -171,6 +171,24 @@ def test_a_stopped_count_is_a_sample(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert stop.value.result is None
 
 
+def test_the_time_limit_ends_a_count_of_long_paths_between_a_few_sources(tmp_path: Path,
+                                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has a BFS of its own there, and hundreds of them take minutes."""
+    store = write_store(tmp_path / "g.zarr", naive.graph_of(120, [(v, v + 1) for v in range(119)]))
+    whole, count, now = distances(store, {**SMALL, "exact": True}), SourceCount._count, [0.0]
+
+    def counted(self: SourceCount, part: Any) -> None:
+        count(self, part)
+        now[0] += 1
+
+    monkeypatch.setattr("emdiam.distribution.counting.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(SourceCount, "_count", counted)
+    monkeypatch.setattr(cpu, "_ARCS_AT_ONCE", 3 * 238)
+    with pytest.raises(StoppedEarly, match="the answer is that of 15 sources"):
+        distances(store, {**SMALL, "exact": True, "time_limit": 5})
+    assert distances(store, {**SMALL, "exact": True}).pairs == whole.pairs
+
+
 @pytest.mark.parametrize(("options", "message"), [
     ({"sample": 0}, "at least|at least one|one source"), ({"quantile": 1.0}, "between 0 and 1"),
     ({"hyperball": 3}, "4 to 16"), ({"exact": True, "sample": 5}, "is enough"), ({"seed": -1}, "seed"),

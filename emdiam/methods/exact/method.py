@@ -224,8 +224,7 @@ class ExactMethod(MethodRun):
 
     def longer(self, length: int, source: int, target: int) -> None:
         """Note that two vertices of the current component are `length` apart."""
-        names = self.best.target == UNKNOWN and (length, source) == (self.best.length, self.best.source)
-        if length > self.best.length or names:
+        if length > self.best.length or Best(length, source, UNKNOWN) == self.best:
             self.best = Best(length, source, target)
         self.lower_here = max(self.lower_here, length)
 
