@@ -19,7 +19,7 @@ from emdiam.runs.registry import APPROXIMATIONS, EXACT
 from emdiam.runs.weights import methods_of
 from emdiam.stream.plan import BASE_JITTER
 
-from .graphs import DIAMETERS, DISTANCES, Files, Shape
+from .graphs import DIAMETERS, DISTANCES, ENDS, Files, Shape
 from .process import Ended, call
 
 # Budgets: the least that the command names, and one that a user may well have.
@@ -59,7 +59,8 @@ class Subject:
         return DIRECTIONS in self.setting
 
 
-WEIGHTED, DIRECTIONS, OUT, IN_RAM = "--weighted", "--directed", "--out", "in RAM"
+WEIGHTED, DIRECTIONS, OUT, FROM, IN_RAM = "--weighted", "--directed", "--out", "--from", "in RAM"
+BOTH = f"{DIRECTIONS} {WEIGHTED}"
 # Of graphs with few vertices.
 OF_SMALL_GRAPHS = ("takafuji", "pennycuff-weninger")
 # Methods whose least budget is of blocks of the matrix or of the graph; with all of it in memory they have another.
@@ -67,29 +68,32 @@ _IN_BLOCKS = {"sssp": ("delta-stepping",),
               "apsp": tuple(name for name, method in PAIRS.items() if method.kind == TILES)}
 _HYPERBALL_REGISTERS = "6"
 SUBJECTS = (
-    Subject("convert"), Subject("convert", "", WEIGHTED), Subject("convert", "", f"{DIRECTIONS} {WEIGHTED}"),
+    Subject("convert"), Subject("convert", "", WEIGHTED), Subject("convert", "", BOTH),
     Subject("generate"),
     *(Subject("reorder", order) for order in ORDERS),
     *(Subject("exact", method) for method in EXACT),
     *(Subject("exact", method, WEIGHTED) for method in methods_of("exact")),
     Subject("exact", "bounding", f"{WEIGHTED} {IN_RAM}"),
     *(Subject("exact", method, DIRECTIONS) for method in DIRECTED),
+    Subject("exact", "pivots", BOTH), Subject("exact", "pivots", FROM),
     *(Subject("approx", method) for method in APPROXIMATIONS),
     *(Subject("approx", method, WEIGHTED) for method in methods_of("approx")), Subject("approx", "sweep", DIRECTIONS),
+    Subject("approx", "sweep", BOTH),
     *(Subject("ecc", "", setting) for setting in (
-        "", OUT, WEIGHTED, f"{WEIGHTED} {OUT}", f"{WEIGHTED} {IN_RAM}",
-        *(f"{DIRECTIONS}={way} {OUT}" for way in ("out", "in")))),
+        "", OUT, FROM, WEIGHTED, f"{WEIGHTED} {OUT}", f"{WEIGHTED} {IN_RAM}",
+        *(f"{DIRECTIONS}={way} {OUT}" for way in ("out", "in")), f"{DIRECTIONS}=out {WEIGHTED} {OUT}")),
     *(Subject("distances", method, setting) for method, setting in (
         ("sample", ""), ("sample", OUT), ("sample", DIRECTIONS), ("exact", ""), ("exact", OUT), ("exact", DIRECTIONS),
         ("hyperball", ""), ("hyperball", OUT), ("hyperball", DIRECTIONS), ("hyperball", f"{DIRECTIONS} {OUT}"),
-        ("sample", f"{DIRECTIONS} {OUT}"))),
+        ("sample", f"{DIRECTIONS} {OUT}"), ("sample", WEIGHTED), ("sample", f"{WEIGHTED} {OUT}"), ("sample", BOTH),
+        ("exact", WEIGHTED), ("certificate", ""), ("table", OUT))),
     Subject("sssp", AUTO), *(Subject("sssp", method, OUT) for method in (AUTO, *PATHS)),
     *(Subject("sssp", method, f"{OUT} {IN_RAM}") for method in _IN_BLOCKS["sssp"]),
     *(Subject("sssp", method, f"{DIRECTIONS} {OUT}") for method in (AUTO, "bellman-ford")),
     *(Subject("apsp", method) for method in (AUTO, *PAIRS)),
     *(Subject("apsp", method, IN_RAM) for method in _IN_BLOCKS["apsp"]),
-    Subject("tradeoff"), Subject("verify"), Subject("verify", "", WEIGHTED), Subject("verify", "eccentricities"),
-    Subject("plan"),
+    Subject("tradeoff"), *(Subject("verify", "", setting) for setting in ("", WEIGHTED, BOTH)),
+    Subject("verify", "eccentricities"), Subject("verify", "mean"), Subject("plan"),
 )
 
 
@@ -104,21 +108,21 @@ def impossible(subject: Subject, shape: Shape) -> str:
     if not shape.small and (subject.command == "apsp" or subject.method in OF_SMALL_GRAPHS):
         return "a matrix of it would be too large"
     others = (subject.weighted or subject.directed or subject.command in ("ecc", "distances", "sssp", "apsp")
-              or subject.method == "eccentricities")
+              or subject.method in ("eccentricities", "mean"))
     if shape.left_out == (DISTANCES if others else DIAMETERS):
         return "as with other graphs here"
     return ""
 
 
 def unproved(subject: Subject, files: Files) -> str:
-    """Why there is nothing to verify; nothing if there is."""
-    there = subject.command != "verify" or _certificate(subject, files).exists()
-    return "" if there else "its proof takes too long"
+    """Why there is no proof that the command could read; nothing if there is, or if it reads none."""
+    reads = subject.command == "verify" or FROM in subject.setting
+    return "its proof takes too long" if reads and not _certificate(subject, files).exists() else ""
 
 
 def ends_itself(subject: Subject) -> bool:
     """Whether it has a time limit, or is soon done."""
-    whole_batches = subject.command == "distances" and subject.setting == OUT
+    whole_batches = subject.command == "distances" and subject.setting == OUT and subject.method != "table"
     return subject.command not in ("verify", "sssp", "apsp") and not whole_batches
 
 
@@ -127,15 +131,17 @@ def arguments(subject: Subject, files: Files, memory: int | str, seconds: float)
     store, method = _store(subject, files), ["--method", subject.method]
     limit, written = ["--time-limit", f"{seconds:g}s"], ["--out", files.table] if OUT in subject.setting else []
     setting = [word for word in (WEIGHTED, DIRECTIONS) if word in subject.setting]
+    earlier = [FROM, _certificate(subject, files)] if FROM in subject.setting else []
+    ways = [word for word in subject.setting.removesuffix(IN_RAM).split() if word not in (OUT, FROM)]
     of: dict[str, Callable[[], list[Any]]] = {
         "convert": lambda: [*_input(subject, files), files.target, "--force"],
         "generate": lambda: [files.shape.options[0], files.target, *files.shape.options[1:], "--force"],
         "reorder": lambda: [files.by_degree if subject.method == "natural" else store, files.target, "--force",
                             "--order", subject.method],
-        "exact": lambda: [store, *method, *setting, *limit],
+        "exact": lambda: [store, *method, *setting, *earlier, *limit],
         "approx": lambda: [store, *method, *setting, *limit],
-        "ecc": lambda: [store, *subject.setting.removesuffix(OUT).removesuffix(IN_RAM).split(), *limit, *written],
-        "distances": lambda: [store, *_counting(subject.method), *setting, *limit, *written],
+        "ecc": lambda: [store, *ways, *earlier, *limit, *written],
+        "distances": lambda: [store, *_counting(subject.method, files), *setting, *limit, *written],
         "sssp": lambda: [store, "--source", 0, *method, *written],
         "apsp": lambda: [store, *method, "--out", files.target, "--force"],
         "tradeoff": lambda: [store, "--out", f"{files.target}-tradeoff", "--masters", _MASTERS, "--no-plots",
@@ -150,7 +156,8 @@ def _input(subject: Subject, files: Files) -> list[Any]:
     """What is converted, and how."""
     if not subject.weighted:
         return [files.edges]
-    return [files.weighted_edges, f"--weights={4 if subject.directed else 3}", *([DIRECTIONS] * subject.directed)]
+    weights = "--weights=4" if subject.directed else "--weights=3"
+    return [files.weighted_edges, weights, *ENDS, *([DIRECTIONS] * subject.directed)]
 
 
 def _store(subject: Subject, files: Files) -> Path:
@@ -162,13 +169,18 @@ def _store(subject: Subject, files: Files) -> Path:
 
 def _certificate(subject: Subject, files: Files) -> Path:
     if subject.weighted:
-        return files.weighted_certificate
-    return files.eccentricities_certificate if subject.method else files.certificate
+        return files.directed_certificate if subject.directed else files.weighted_certificate
+    if subject.method == "mean":
+        return files.mean_certificate
+    of_all = subject.command == "ecc" or subject.method == "eccentricities"
+    return files.eccentricities_certificate if of_all else files.certificate
 
 
-def _counting(method: str) -> list[str]:
+def _counting(method: str, files: Files) -> list[Any]:
     """Options of `emdiam distances`."""
-    return {"sample": [], "exact": ["--exact"], "hyperball": ["--hyperball", _HYPERBALL_REGISTERS]}[method]
+    return {"sample": [], "exact": ["--exact"], "hyperball": ["--hyperball", _HYPERBALL_REGISTERS],
+            "certificate": ["--certificate", files.written_certificate],
+            "table": ["--sources", files.chosen, "--targets", files.chosen]}[method]
 
 
 def least_bytes(subject: Subject, files: Files, seconds: float) -> int:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,9 @@ SMALL = (
     Shape("star", "star of 2,000 vertices", ("star", "--vertices", "2000"), small=True),
     Shape(_COMPONENTS, "300 components of 3 to 5 vertices", parts=300, small=True),
 )
+ENDS = ("--columns", "1,2")  # weights may have the values of ids
+# Lines of an edge list whose first ends are chosen as origins and destinations.
+_CHOSEN = 200
 # The largest weight; those of eight bytes are halves of them.
 _LARGEST_WEIGHT = 255
 
@@ -115,6 +119,21 @@ class Files:
         return self.folder / f"{self.shape.name}-eccentricities.proof"
 
     @property
+    def directed_certificate(self) -> Path:
+        """Of the largest distance along arcs with weights; missing where its proof takes too long."""
+        return self.folder / f"{self.shape.name}-directed.proof"
+
+    @property
+    def mean_certificate(self) -> Path:
+        """Of the mean distance."""
+        return self.folder / f"{self.shape.name}-mean.proof"
+
+    @property
+    def chosen(self) -> Path:
+        """Ids of vertices, one a line."""
+        return self.folder / f"{self.shape.name}-chosen.txt"
+
+    @property
     def target(self) -> Path:
         """Where commands write."""
         return self.folder / f"{self.shape.name}-target"
@@ -124,11 +143,17 @@ class Files:
         """Where commands write a table of vertices."""
         return self.folder / f"{self.shape.name}-target.parquet"
 
+    @property
+    def written_certificate(self) -> Path:
+        """Where commands write a certificate."""
+        return self.folder / f"{self.shape.name}-target.proof"
+
     def remove_written(self) -> None:
         """Remove what a command has written."""
         for path in (self.target, Path(f"{self.target}-tradeoff")):
             shutil.rmtree(path, ignore_errors=True)
-        self.table.unlink(missing_ok=True)
+        for file in (self.table, self.written_certificate):
+            file.unlink(missing_ok=True)
 
     def make(self, memory: str) -> None:
         """Make what is missing, with so much memory. Raises CalledProcessError."""
@@ -155,12 +180,18 @@ class Files:
         if not self.weighted_edges.exists():
             self._write(self.weighted_edges)
         if not self.weighted.exists():
-            _run("-m", "emdiam", "convert", str(self.weighted_edges), str(self.weighted), "--weights=3", *quiet)
+            _run("-m", "emdiam", "convert", str(self.weighted_edges), str(self.weighted), "--weights=3",
+                 *ENDS, *quiet)
         if not self.directed.exists():
             _run("-m", "emdiam", "convert", str(self.weighted_edges), str(self.directed), "--weights=4", "--directed",
-                 *quiet)
+                 *ENDS, *quiet)
         self._prove(self.eccentricities_certificate, "ecc", str(self.store), *quiet)
         self._prove(self.weighted_certificate, "exact", str(self.weighted), "--weighted", *quiet)
+        self._prove(self.directed_certificate, "exact", str(self.directed), "--directed", "--weighted", *quiet)
+        self._prove(self.mean_certificate, "distances", str(self.store), *quiet)
+        if not self.chosen.exists():
+            with open(self.edges, encoding="ascii") as lines:
+                self.chosen.write_text("".join(f"{line.split()[0]}\n" for line in islice(lines, _CHOSEN)))
 
     def _write(self, path: Path) -> None:
         """An edge list, by a process of its own."""

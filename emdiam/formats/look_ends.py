@@ -83,15 +83,22 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
         if certain_pair(names) is None:
             _refuse(_no_ids(columns, ends), columns, rest, path)
         if named_pair(names) is None:
-            _refuse(_other_columns(columns, rest, ends), columns, rest, path)
+            _refuse(_other_columns(_without(weight, columns, ends), rest, ends), columns, rest, path)
         return ends
     if above:
         named = [replace(column, name=name) for column, name in zip(columns, above, strict=True)]
         called = edge_ends(named, None, path)
         if called != (0, 1):
             _refuse("a comment above them has names of others", columns, rest, path, called)
-    _refuse(_kinds_differ(columns) or _other_columns(columns, rest, (0, 1)), columns, rest, path)
+    why = _kinds_differ(columns) or _other_columns(_without(weight, columns, (0, 1)), rest, (0, 1))
+    _refuse(why, columns, rest, path)
     return 0, 1
+
+
+def _without(weight: str | None, columns: list[TableColumn], ends: tuple[int, int]) -> list[TableColumn]:
+    """The columns without that of the weights, which is no end, if the user has named it and it is behind the ends."""
+    place = weight_column([column.name for column in columns], range(len(columns)), weight) if weight else None
+    return columns if place is None or place < max(ends) else columns[:place] + columns[place + 1:]
 
 
 def weights_of(names: Sequence[str], rest: Records, ends: tuple[int, int], choice: WeightChoice, path: str) -> str:

@@ -65,3 +65,14 @@ def test_columns_in_every_function(tmp_path):
         emdiam.exact(tmp_path / "g.zarr", **run)
     with pytest.raises(TypeError, match="colums"):
         emdiam.verify(tmp_path / "c.json", table, colums="boss,worker")
+
+
+def test_a_column_that_is_named_as_that_of_the_weights_is_no_end(tmp_path):
+    """Of its values many are in the second column too, which could make both the ends."""
+    path = tmp_path / "g.txt"
+    path.write_text("".join(f"{v // 4} {v + 9} {(7 * v) % 40 + 9} 0.{v}\n" for v in range(1, 40)))
+    for weights in (False, True, "4"):
+        with pytest.raises(InputError, match="second and the third column have the same values"):
+            emdiam.convert(path, tmp_path / "s.zarr", weights=weights)
+    report = emdiam.convert(path, tmp_path / "s.zarr", weights="3")
+    assert report.first_pairs[:2] == ((0, 10), (0, 11)) and report.record.weights.largest == 48
