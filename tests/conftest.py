@@ -17,6 +17,7 @@ from typing import TextIO
 import pytest
 from hypothesis import settings
 
+from emdiam import units
 from emdiam.jit import all_compiled
 from emdiam.store import layout
 from tests.helpers.selection import unselected
@@ -34,6 +35,7 @@ settings.register_profile("random", deadline=None)
 settings.load_profile("same")
 # Seconds after which a test is ended as hanging. Nothing is expected to come near them.
 QUICK_SECONDS, SLOW_SECONDS = 900, 4 * 3600
+_MOST_RESIDENT = 512 << 20  # bytes, see young
 STDERR = pytest.StashKey[TextIO]()
 # All tests of this session, those too that -m leaves out.
 COLLECTED = pytest.StashKey[list[pytest.Item]]()
@@ -114,6 +116,24 @@ def no_sync() -> Iterator[None]:
     synced put a function of their own in this place; commands in processes of their own sync."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda handle: None)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def young() -> Iterator[None]:
+    """Budgets in tests are those of a process that has just begun. One that runs thousands of tests grows to 2 GiB,
+    mostly by kernels that it compiles, and plans count what a process has."""
+    measured = units.system_text
+
+    def text(path: str) -> str:
+        found = measured(path)
+        if path != "/proc/self/statm":
+            return found
+        whole, resident, *others = found.split()
+        return " ".join([whole, str(min(int(resident), _MOST_RESIDENT // os.sysconf("SC_PAGE_SIZE"))), *others])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(units, "system_text", text)
         yield
 
 
