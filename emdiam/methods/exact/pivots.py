@@ -409,14 +409,14 @@ class _ComponentRun:
         """Do one narrow batch of at most `bits` sources for the cover; returns the sources. If it traverses them one by
         one, or a few side by side, it skips vertices of the cover that earlier ones have settled."""
         size = min(max(1, bits), self.costs.batch_size(len(cover), self.covering.gain))
-        whole = size == len(cover) and self.costs.visits(size, self.covering.gain)
-        sources = self.covering.visit(cover) if whole else self.covering.sources(cover, size)
+        visits = (size == len(cover) or self.costs.apart) and self.costs.visits(len(cover), self.covering.gain)
+        sources = self.covering.visit(cover[:size]) if visits else self.covering.sources(cover, size)
         if self.costs.one_by_one(len(sources)):
             facts, held = self.engine.facts, self._held
             apart = min(facts.apart, self.columns.batch_columns(held)) if facts.apart_pays(self.costs.levels) else 1
             for begin in range(0, len(sources), max(1, apart)):
                 part = sources[begin : begin + max(1, apart)]
-                if whole:
+                if visits:
                     part = part[self.bounds.upper.gather(part) > self.limit]
                 if len(part) == 1:
                     self._traverse(int(part[0]))

@@ -75,11 +75,29 @@ def test_few_vertices_are_covered_at_once() -> None:
 
 def test_over_long_distances_a_certificate_may_cost_as_much_as_a_batch() -> None:
     mesh = costs(0.085, **MESH | {"stores": 0})
-    mesh.covered(1.0, 64)
     mesh.certified(0.9, Verdict(9, 9, 0, (0, 1)))
+    mesh.covered(1.0, 64)
     assert not mesh.pairs_are_cheap()
     mesh._apart = lambda levels: levels == 440
     assert mesh.pairs_are_cheap()
+
+
+def test_batches_side_by_side_are_small() -> None:
+    """They visit the cover, or the sources that its gain asks for; and are certified once they have cost as much. The
+    first one waits for up to 16 rounds."""
+    mesh = costs(0.085, **MESH | {"stores": 0})
+    assert mesh.batch_size(4401, 1.0) == 64 and mesh.visits(43, 31.6)
+    mesh._apart = lambda levels: levels == 440
+    assert mesh.batch_size(4401, 1.0) == 16 and mesh.batch_size(43, 31.6) == 2 and not mesh.visits(43, 31.6)
+    for n_open in (900, 890, 880, 870, 865, 860, 859):
+        mesh.certified(0.01, Verdict(n_open, 400, 0, (0, 1)))
+        mesh.round_done(0.17)
+    assert not mesh.covering_pays(Verdict(859, 400, 0, (0, 1)), 1.0)
+    mesh.certified(0.9, Verdict(859, 400, 0, (0, 1)))
+    for cheap in (False, False, True):
+        mesh.covered(0.4, 16)
+        assert mesh.pairs_are_cheap() == cheap and len(mesh._left) == 8
+    assert mesh.visits(80, 1.6) and mesh.batch_size(80, 1.6) == 16
 
 
 def test_covering_waits_for_what_it_costs_level_by_level() -> None:
