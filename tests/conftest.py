@@ -36,6 +36,7 @@ settings.load_profile("same")
 # Seconds after which a test is ended as hanging. Nothing is expected to come near them.
 QUICK_SECONDS, SLOW_SECONDS = 900, 4 * 3600
 _MOST_RESIDENT = 512 << 20  # bytes, see young
+MEASURED = units.system_text
 STDERR = pytest.StashKey[TextIO]()
 # All tests of this session, those too that -m leaves out.
 COLLECTED = pytest.StashKey[list[pytest.Item]]()
@@ -123,10 +124,8 @@ def no_sync() -> Iterator[None]:
 def young() -> Iterator[None]:
     """Budgets in tests are those of a process that has just begun. One that runs thousands of tests grows to 2 GiB,
     mostly by kernels that it compiles, and plans count what a process has."""
-    measured = units.system_text
-
     def text(path: str) -> str:
-        found = measured(path)
+        found = MEASURED(path)
         if path != "/proc/self/statm":
             return found
         whole, resident, *others = found.split()
