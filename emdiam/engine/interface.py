@@ -311,7 +311,7 @@ class Counting(Protocol):
         at vertices."""
 
     def counted_at_once(self) -> int:
-        """Number of sources to call count_distances with: those that share traversals, or that take a second or two."""
+        """Number of sources for one call of count_distances: a batch, or single BFS of a second or two."""
 
 
 class WideBatches(Protocol):
