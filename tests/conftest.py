@@ -28,15 +28,15 @@ ROOT = Path(__file__).resolve().parent.parent
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-# A loaded machine takes seconds for what takes milliseconds. Examples are the same in every run, so that it fails by
-# what was changed alone; --hypothesis-profile=random draws others.
+# A loaded machine takes seconds for what takes milliseconds. Examples are the same in every run, so that a run
+# fails by what was changed alone; --hypothesis-profile=random draws others.
 settings.register_profile("same", deadline=None, derandomize=True)
 settings.register_profile("random", deadline=None)
 settings.load_profile("same")
 # Seconds after which a test is ended as hanging. Nothing is expected to come near them.
 QUICK_SECONDS, SLOW_SECONDS = 900, 4 * 3600
 _MOST_RESIDENT = 512 << 20  # bytes, see young
-MEASURED = units.system_text
+_MEASURED = units.system_text
 STDERR = pytest.StashKey[TextIO]()
 # All tests of this session, those too that -m leaves out.
 COLLECTED = pytest.StashKey[list[pytest.Item]]()
@@ -125,7 +125,7 @@ def young() -> Iterator[None]:
     """Budgets in tests are those of a process that has just begun. One that runs thousands of tests grows to 2 GiB,
     mostly by kernels that it compiles, and plans count what a process has."""
     def text(path: str) -> str:
-        found = MEASURED(path)
+        found = _MEASURED(path)
         if path != "/proc/self/statm":
             return found
         whole, resident, *others = found.split()
@@ -134,6 +134,13 @@ def young() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(units, "system_text", text)
         yield
+
+
+@pytest.fixture
+def whole_resident_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of memory that is taken or freed: the resident set as it is, in place of that of a process that has
+    just begun."""
+    monkeypatch.setattr(units, "system_text", _MEASURED)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -17,9 +17,8 @@ import llvmlite.binding
 import numpy as np
 import pytest
 
-from emdiam import jit, kernel_progress, numba_private, units
+from emdiam import jit, kernel_progress, numba_private
 from emdiam.units import current_rss_bytes
-from tests.conftest import MEASURED
 from tests.helpers.others import OTHER, needs_root, planted, shared_folder
 from tests.helpers.waiting import PATIENCE
 
@@ -161,9 +160,9 @@ def test_kernels_of_another_user_are_not_run(monkeypatch: pytest.MonkeyPatch, ca
     assert len(caplog.messages) == 2 and all("it belongs to another user" in message for message in caplog.messages)
 
 
-def test_what_the_compiler_made_to_optimise_a_function_is_freed_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("whole_resident_set")
+def test_what_the_compiler_made_to_optimise_a_function_is_freed_with_it() -> None:
     """A pass manager of LLVM takes 0.1 MiB or more, and numba makes one for each function."""
-    monkeypatch.setattr(units, "system_text", MEASURED)
     numba_private.free_pass_managers()
     llvmlite.binding.initialize_native_target()
     machine = llvmlite.binding.Target.from_default_triple().create_target_machine()

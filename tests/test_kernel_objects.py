@@ -18,12 +18,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from emdiam import jit, kernel_objects, numba_private, units
+from emdiam import jit, kernel_objects, numba_private
 from emdiam.jit import inlined, kernel
 from emdiam.kernel_code import DTYPES
 from emdiam.traverse.atomics import yield_core
 from emdiam.units import current_rss_bytes
-from tests.conftest import MEASURED
 from tests.helpers.waiting import PATIENCE
 
 KERNELS = """
@@ -212,8 +211,8 @@ def test_what_a_kernel_raises() -> None:
             refuse(3)
 
 
-def test_arrays_of_a_kernel_are_freed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(units, "system_text", MEASURED)
+@pytest.mark.usefixtures("whole_resident_set")
+def test_arrays_of_a_kernel_are_freed() -> None:
     fill(1 << 20)
     before = current_rss_bytes()
     assert [fill(1 << 20) for _ in range(100)] == [3] * 100

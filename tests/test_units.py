@@ -9,7 +9,6 @@ import pytest
 
 from emdiam import units
 from emdiam.errors import InputError
-from tests.conftest import MEASURED
 
 
 @pytest.mark.parametrize(
@@ -64,9 +63,9 @@ def test_peak_is_at_least_current() -> None:
     assert units.peak_rss_bytes() >= current > 1 << 20
 
 
-def test_memory_is_what_psutil_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("whole_resident_set")
+def test_memory_is_what_psutil_reads() -> None:
     """The resident set, but for what the reading itself takes; what is available, on a machine where others work."""
-    monkeypatch.setattr(units, "system_text", MEASURED)
     assert abs(psutil.Process().memory_info().rss - units.current_rss_bytes()) < 4 << 20
     assert 0 < units._available_bytes() <= psutil.virtual_memory().total
 

@@ -136,7 +136,8 @@ class EarlierSweeps:
             return
         ends = np.array(earlier.pairs[0])
         found, central = np.split(distances(np.array([*ends, earlier.central])).astype(np.int64), [2])
-        # A lost edge may have been the only way between them.
+        # The central source may be of another component: a lost edge was the only way, or the first pair has lost an
+        # end, so that this one is the next.
         if found.min() >= 0 <= central[0] and self._number(int(found.sum())) >= earlier.longest:
             end, is_farthest = int(ends[found.argmax()]), found.max() == eccentricity
             # A vertex that is farther than both ends may be an end of a longer pair. If edges are gained, it shows that

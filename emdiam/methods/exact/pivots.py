@@ -413,7 +413,7 @@ class _ComponentRun:
         sources = self.covering.visit(cover[:size]) if visits else self.covering.sources(cover, size)
         if self.costs.one_by_one(len(sources)):
             facts, held = self.engine.facts, self._held
-            apart = min(facts.apart, self.columns.batch_columns(held)) if facts.apart_pays(self.costs.levels) else 1
+            apart = min(facts.apart, self.columns.batch_columns(held)) if self.costs.apart else 1
             for begin in range(0, len(sources), max(1, apart)):
                 part = sources[begin : begin + max(1, apart)]
                 if visits:

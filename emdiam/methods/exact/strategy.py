@@ -237,8 +237,8 @@ class Costs:
         return k <= alone or (thin and k * self._one() < self._level_seconds(k))
 
     def pairs_are_cheap(self) -> bool:
-        """Whether certifying costs little in comparison to a batch: over long distances, where it often ends the run,
-        no more."""
+        """Whether certifying costs little in comparison to the last batch; over long distances, where it often ends the
+        run, no more than the batches since the last certification."""
         return self._batch is None or self._certify < self._uncertified / (1 if self.apart else 4)
 
     def covering_pays(self, verdict: Verdict, gain: float) -> bool:
