@@ -39,16 +39,19 @@ class Membership:
 
 
 class Labelling:
-    """The components during a scan of the arcs: `add` every run, from any thread, then `members`."""
+    """The components during a scan of the arcs: `add` every run, from any thread, then `members`.
 
-    def __init__(self, n_vertices: int, dtype: np.dtype[Any]) -> None:
-        self._parent = np.arange(n_vertices, dtype=dtype)
+    symmetric : whether every arc is known to have its reverse among the arcs, so that those to larger vertices suffice.
+    """
+
+    def __init__(self, n_vertices: int, dtype: np.dtype[Any], *, symmetric: bool = False) -> None:
+        self._parent, self._symmetric = np.arange(n_vertices, dtype=dtype), symmetric
         self._lock = threading.Lock()
 
     def add(self, run: ArcRun, ids: np.ndarray) -> None:
         """Unite the ends of all arcs of a run; ids as in scan_arcs."""
         with self._lock:
-            unite(run.rows, run.starts, ids, self._parent)
+            unite(run.rows, run.starts, ids, self._symmetric, self._parent)
 
     def add_others(self, run: ArcRun, ids: np.ndarray, left_out: np.ndarray) -> None:
         """The same, without arcs that have an end in `left_out`, bool[n]."""
@@ -97,13 +100,14 @@ def _root(parent, v):
 
 
 @kernel
-def unite(rows, starts, ids, parent):
-    """Unite row rows[i] with ids[starts[i]:starts[i+1]], the smaller root on top."""
+def unite(rows, starts, ids, only_up, parent):
+    """Unite row rows[i] with ids[starts[i]:starts[i+1]], or only with the larger ones, the smaller root on top."""
     for i in range(len(rows)):
-        root = _root(parent, np.int64(rows[i]))
+        v = np.int64(rows[i])
+        root = _root(parent, v)
         for p in range(starts[i], starts[i + 1]):
             w = np.int64(ids[p])
-            if np.int64(parent[w]) == root:
+            if (only_up and w < v) or np.int64(parent[w]) == root:
                 continue
             other = _root(parent, w)
             if root < other:

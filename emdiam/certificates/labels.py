@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import EmdiamError
-from ..jit import kernel
+from ..jit import inlined, kernel
 from ..store.arc_runs import ArcRun, Tick, scan_arcs
 from ..store.store import Store
 
@@ -203,31 +203,26 @@ def check_rows(rows, starts, ids, head, tail, labels, member, begin, level, leve
         if c == 0 or c >= len(begin) - 1:
             continue
         first, s = begin[c], level[c]
+        if s >= 0 and is_steep(v, ids[starts[i] : starts[i + 1]], labels, s, levels):
+            fault[0] = v
+            fault[1] = s
+            return
         own = labels[v, first : begin[c + 1]]
         for j in range(len(own)):
             found[j] = own[j] == 0
         done = len(own) == 0
         p, end = starts[i], starts[i + 1]
-        while p < end and not (done and s < 0):
+        while p < end and not done:
             stop = min(p + _ARCS, end)
             for q in range(p, stop):
-                w = np.int64(ids[q])
-                if s >= 0:
-                    label = np.int64(levels[w]) if len(levels) else np.int64(labels[w, s])
-                    if abs(label - np.int64(labels[v, s])) > 1:
-                        fault[0] = v
-                        fault[1] = s
-                        return
-                if not done:
-                    beside = labels[w, first : begin[c + 1]]
-                    for j in range(len(own)):
-                        found[j] |= np.uint8(cast(beside[j] + 1) == own[j])
-            p = stop
-            if not done:
-                least = np.uint8(1)
+                beside = labels[np.int64(ids[q]), first : begin[c + 1]]
                 for j in range(len(own)):
-                    least = min(least, found[j])
-                done = least != 0
+                    found[j] |= np.uint8(cast(beside[j] + 1) == own[j])
+            p = stop
+            least = np.uint8(1)
+            for j in range(len(own)):
+                least = min(least, found[j])
+            done = least != 0
         if done:
             continue
         for j in range(len(own)):
@@ -237,6 +232,18 @@ def check_rows(rows, starts, ids, head, tail, labels, member, begin, level, leve
                 fault[0] = v
                 fault[1] = first + j
                 return
+
+
+@inlined
+def is_steep(v, neighbours, labels, s, levels):
+    """Whether the label of v in column s and that of a larger neighbour differ by more than 1; smaller neighbours see
+    the edge from their end. levels : see check_rows."""
+    own, steep = np.int64(labels[v, s]), False
+    for w in neighbours:
+        if w > v:
+            label = np.int64(levels[w]) if len(levels) else np.int64(labels[np.int64(w), s])
+            steep |= abs(label - own) > 1
+    return steep
 
 
 @kernel

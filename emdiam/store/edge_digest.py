@@ -239,13 +239,29 @@ def add_arc(v, w, first, other, sums):
 
 @kernel(uncompiled=_sum_arcs)
 def sum_arcs(rows, starts, ids, first_id, hashes, sums):
-    """Add the two mixes of every arc to sums: uint64[5], of arcs up (2), of arcs down (2), loops."""
+    """Add the two mixes of every arc to sums: uint64[5], of arcs up (2), of arcs down (2), loops.
+
+    Every sum gets a term for each arc, 0 in most: whether an arc leads up is hard to predict for a branch.
+    """
+    none = np.uint64(0)
     for i in range(len(rows)):
         v = rows[i]
         first = _hash_of(v, first_id, hashes)
+        up_one, up_two, down_one, down_two, loops = none, none, none, none, none
         for p in range(starts[i], starts[i + 1]):
             w = np.int64(ids[p])
-            add_arc(v, w, first, _hash_of(w, first_id, hashes), sums)
+            other = _hash_of(w, first_id, hashes)
+            one, two = _arc_mixes(min(first, other), max(first, other))
+            up_one += one if v < w else none
+            up_two += two if v < w else none
+            down_one += one if v > w else none
+            down_two += two if v > w else none
+            loops += np.uint64(1) if v == w else none
+        sums[0] += up_one
+        sums[1] += up_two
+        sums[2] += down_one
+        sums[3] += down_two
+        sums[4] += loops
 
 
 @kernel(uncompiled=True)
