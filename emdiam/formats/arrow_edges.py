@@ -70,6 +70,10 @@ class EdgeColumns:
     listed: bool = False
     direction: int | None = None
 
+    def said(self, format_name: str) -> str:
+        """What of a source of this format was read as the edges."""
+        return f"{format_name}; edges: {self.names[0]} and {self.names[1]}"
+
     @property
     def places(self) -> list[int]:
         """The places of the columns to read."""

@@ -103,8 +103,8 @@ class StreamSource(ArrowEdges):
         """The facts, without n."""
         ends = self._ends
         return SourceInfo(directed=True, id_kind=ends.kind, format=self._format, dropped=self.dropped,
-                          weights=ends.weight_kind, weight_name=ends.weight_name, declared=self.declared,
-                          notes=self.notes)
+                          reading=ends.said(self._format), weights=ends.weight_kind, weight_name=ends.weight_name,
+                          declared=self.declared, notes=self.notes)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError for invalid ids, a failed stream, or one that was already read, BudgetError
@@ -122,7 +122,7 @@ class StreamSource(ArrowEdges):
                 columns = batch.select(wanted).slice(begin, step).columns
                 yield from self._batches_of(ends, columns, done + begin, ends.kind == "string", batch_bytes)
             done += batch.num_rows
-        self.dropped = dict.fromkeys(dropped_columns(names, ends.ids, ends.weight), done) if done else {}
+        self.dropped = dict.fromkeys(dropped_columns(names, ends.places), done) if done else {}
 
     def _pass(self, names: Sequence[str]) -> Iterator[Any]:
         """All record batches; a second pass starts from the beginning."""

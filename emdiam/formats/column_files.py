@@ -68,10 +68,10 @@ class ColumnFile(ArrowEdges, FileSource):
             schema = self._schema(file)
             columns, rows = self._columns(schema), self._n_rows(file)
         self.column_names = tuple(schema.names)
-        self.weight_kind = columns.weight_kind
+        self.weight_kind, self.said = columns.weight_kind, columns.said(self.format)
         return self._facts(n_entries=None if columns.listed else rows, directed=True,
                            id_kind=columns.kind if self.ids == "auto" else self.ids, weights=columns.weight_kind,
-                           weight_name=columns.weight_name)
+                           weight_name=columns.weight_name, reading=self.said)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError for a damaged file, and for invalid ids and weights."""
@@ -85,7 +85,7 @@ class ColumnFile(ArrowEdges, FileSource):
                 yield from self._batches_of(columns, batch.columns, done, strings, batch_bytes)
                 done += batch.num_rows
                 self._consumed = size * done // max(rows or done, 1)
-        self.dropped = dict.fromkeys(dropped_columns(schema.names, columns.ids, columns.weight), done)
+        self.dropped = dict.fromkeys(dropped_columns(schema.names, columns.places), done)
 
     def position_bytes(self) -> int:
         """The bytes of the file in proportion to the rows read."""

@@ -112,7 +112,7 @@ class CsvSource(TextSource):
         yield from self._checked(self._records(batch_bytes, strings))
 
     def _records(self, batch_bytes: int, strings: bool) -> Iterator[EdgeBatch]:
-        header, records = self._header(), 0
+        header, self._records_read = self._header(), 0
         line = header.line
         self._large, self.weight_kind = None, "" if self.weights is None else WHOLE
         self._directions = Directions(header.names[header.direction], self.error)
@@ -133,13 +133,11 @@ class CsvSource(TextSource):
                     quotes().check(block, line)
                 if data.strip(b"\r\n"):
                     src, dst, weights = self._parse(data, header, strings, line)
-                    records += len(src)
                     yield from in_slices(src, dst, batch_bytes, weights)
                 line += count_lines(block)
         if self._large is not None and self.weight_kind == WHOLE:
             raise self._large
-        self.dropped = dict.fromkeys(
-            dropped_columns(header.names, (header.src, header.dst), header.weight), records)
+        self.dropped = dict.fromkeys(dropped_columns(header.names, header.columns), self._records_read)
         self.notes = self._directions.notes()
 
     def _parse(self, data: bytes, header: Header, strings: bool, line: int) -> tuple[Any, Any, Any]:
@@ -153,6 +151,7 @@ class CsvSource(TextSource):
                 if as_text:
                     raise
                 columns = _read_columns(data, header, pa.string())  # pyarrow does not read 1.0 as an integer
+            self._records_read += len(columns[0])
             weights = None if self.weights is None else self._weights(columns[2], data, header, line)
             src, dst = (_checked_strings(ids) if strings else _checked_integers(ids, strict) for ids in columns[:2])
             if header.direction >= 0:

@@ -441,7 +441,7 @@ class TableSource(WithoutFile, ArrowEdges):
         return SourceInfo(n_entries=None if self._chosen.listed else self._n, directed=True,
                           id_kind=self._chosen.kind, format=self._format,
                           dropped=self.dropped, weights=self._chosen.weight_kind, weight_name=self._chosen.weight_name,
-                          declared=self.declared, notes=self.notes)
+                          reading=self._chosen.said(self._format), declared=self.declared, notes=self.notes)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError for missing, negative or too large ids, and for ids of another kind."""
@@ -455,7 +455,7 @@ class TableSource(WithoutFile, ArrowEdges):
                 yield from self._batches_of(chosen, batch.columns, done, chosen.kind == "string", batch_bytes)
                 done += batch.num_rows
         if self._n:
-            self.dropped = dict.fromkeys(dropped_columns(self._names, chosen.ids, chosen.weight), self._n)
+            self.dropped = dict.fromkeys(dropped_columns(self._names, places), self._n)
 
     def _check_kinds(self, columns: Sequence[Any], done: int) -> None:
         """Raise InputError if a column changes its type, which is possible for Python objects."""

@@ -63,10 +63,10 @@ _FEWEST_COUNTED = 3
 _WEIGHTS = frozenset(NAMES) - {"w"}
 
 
-def dropped_columns(names: Sequence[str], ids: tuple[int, int], weight: int | None = None) -> list[str]:
-    """Names, for the counts of dropped data, of the columns that are neither ids nor the weight; more than 8 become one
+def dropped_columns(names: Sequence[str], used: Sequence[int]) -> list[str]:
+    """Names, for the counts of dropped data, of the columns at other places than the used ones; more than 8 become one
     name."""
-    others = [i for i in range(len(names)) if i not in ids and i != weight]
+    others = [i for i in range(len(names)) if i not in used]
     if len(others) > _MAX_NAMES:
         return [f"{len(others)} further columns"]
     return [f"column {names[i].strip() or i + 1}" for i in others]
