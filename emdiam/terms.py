@@ -131,10 +131,16 @@ def reword(error: EmdiamError, words: Callable[[str], str]) -> None:
 def _key(match: re.Match[str]) -> str:
     """A key of a jobs file in place of an option."""
     value, rest = _value(match)
-    if value is None and match["name"].replace("-", "_") in _FLAGS and match.string[match.end():][:1] != "'":
+    if value is None and _is_flag(match) and match.string[match.end():][:1] != "'":
         value = "true"
     written = value if value is None or match["metavar"] or re.fullmatch(r"true|\d+(\.\d+)?", value) else f'"{value}"'
     return match["name"] + ("" if written is None else f" = {written}") + rest
+
+
+def _is_flag(match: re.Match[str]) -> bool:
+    """Whether an option has no value here; --weights may have one."""
+    return match["name"].replace("-", "_") in _FLAGS or (match["name"] == "weights" and _value(match)[0] is None and (
+        match["word"] == "alone" or match.string[:match.start()].endswith("with ")))
 
 
 def _value(match: re.Match[str]) -> tuple[str | None, str]:
@@ -170,8 +176,7 @@ def _keyword(match: re.Match[str], function: str, known: Collection[str] | None)
         written = _RENAMED[name]
         name = written.partition("=")[0]
     else:
-        is_flag = name in _FLAGS or (name == "weights" and value is None and (
-            rest == " alone" or before.endswith("with ")))
+        is_flag = name in _FLAGS or _is_flag(match)
         written = f"{name}=" + ("True" if is_flag else _written(value, bool(match["metavar"])))
     home = _home(name, known)
     return match[0] if home is None else written + (f" of emdiam.{home}" if home else "") + rest

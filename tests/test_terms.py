@@ -128,6 +128,7 @@ def test_options_become_keywords(message: str, said: str):
      'no method x; choose method = "pivots" or certificate = FILE'),
     ("make one with: emdiam exact STORE --certificate FILE; or use --force",
      "make one with: emdiam exact STORE --certificate FILE; or use force = true"),
+    ("no columns of weights; give --weights alone", "no columns of weights; give weights = true alone"),
 ])
 def test_options_become_keys_of_a_jobs_file(message: str, said: str):
     assert in_keys(message) == in_keys(said) == said

@@ -105,12 +105,12 @@ def option_values(command: click.Command, table: Mapping[str, Any]) -> tuple[dic
         elif name in OF_BATCH:
             wrong[key] = f"the batch gives {name} itself; leave it out"
         elif isinstance(value, bool):
-            if known is not None and not known.is_flag:
-                wrong[key] = f"{name} wants a value, not {str(value).lower()}"
+            if known is not None and not known.is_flag and not isinstance(known.flag_value, str):
+                wrong[key] = f"{name} needs a value, not {str(value).lower()}"
             elif value:
                 values[name] = True
         elif not isinstance(value, str | int | float | list):
-            wrong[key] = f"{name} wants a text, a number, a list or true"
+            wrong[key] = f"{name} needs a text, a number, a list or true"
         elif known is not None and known.is_flag:
             wrong[key] = f"{name} is a flag: write true, or leave it out"
         else:
@@ -308,12 +308,12 @@ class _JobTable:
     def job(self, words: list[str], command: click.Command, settings: Settings, used_defaults: set[str]) -> Job:
         """The job. words : name the command. used_defaults : extended by the defaults that apply to the command."""
         name, table = self.name, self.table
-        allowed = [*_COMMON, *argument_names(command)]
-        allowed += [key for key, known in (("method", takes(command, "method")), ("class", len(words) > 1))
-                    if known]
-        for key in table:
-            if key not in allowed:
-                self.wrong(f"a job of {words[0]} has no key {key!r}; known are {', '.join(allowed)}", key)
+        allowed = [*_COMMON, *argument_names(command), *["method"] * takes(command, "method"),
+                   *["class"] * (len(words) > 1)]
+        for key in [one for one in table if one not in allowed]:
+            known = (f"write options = {{ {key} = ... }}" if takes(command, key.replace("_", "-")) else
+                     f"known are {', '.join(allowed)}")
+            self.wrong(f"a job of {words[0]} has no key {key!r}; {known}", key)
         given, arguments = self._arguments(command)
         values = self._options(command, settings.defaults.get("options", {}), used_defaults)
         method = table.get("method")

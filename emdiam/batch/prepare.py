@@ -22,6 +22,7 @@ import click
 
 from ..durable import check_above, check_file, check_folder, check_scratch
 from ..errors import EmdiamError, InputError, StoppedEarly, is_url, redacted
+from ..progress import bounds_text
 from ..tables import table_text
 from ..terms import in_keys
 from ..units import format_count, format_seconds, format_size
@@ -346,9 +347,10 @@ _ANSWERS: dict[str, Callable[[dict[str, Any]], str]] = {
 
 def _bounds_text(result: dict[str, Any]) -> str:
     lower, upper = result["lower"], result.get("upper")
-    text = (f"D >= {lower:,}" if upper is None else f"D = {lower:,}" if lower == upper
-            else f"{lower:,} <= D <= {upper:,}")
-    if result.get("connected") is False:
+    text = f"D >= {lower:,}" if upper is None else bounds_text(lower, upper)
+    if result.get("strongly_connected") is False:
+        text += f" (finite distances; {result.get('n_strong_components', 0):,} strong components)"
+    elif result.get("connected") is False:
         largest = result.get("diameter_largest_component")
         text += (f" ({result.get('n_components', 0):,} components"
                  + (")" if largest is None else f"; largest component: {largest:,})"))

@@ -147,8 +147,7 @@ class _Night:
             if job.name in self.prepared.faulty:
                 self._without_process(job, FAILED, self.prepared.faulty[job.name])
             elif lacking is not None:
-                why = f": {lacking.sentence}" if lacking.sentence else ""
-                self._without_process(job, SKIPPED, f"it needs {lacking.job}, which {_PAST[lacking.status]}{why}")
+                self._without_process(job, SKIPPED, f"it needs {lacking.job}, which {_PAST[lacking.status]}")
             elif before is not None:
                 self.n_reused += 1
                 self._end(job, before)

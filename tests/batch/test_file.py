@@ -104,7 +104,9 @@ VALID = {"command": '"exact"', "store": '"s.zarr"'}
     (job("a", command='"exact"'), 1, "a", "it has no store"),
     (job("a", command='"exact"', store="3"), 4, "a", "store is not a name"),
     (job("a", **VALID, sotre='"x"'), 5, "a", "a job of exact has no key 'sotre'"),
-    (job("a", **VALID, target='"x"'), 5, "a", "no key 'target'"),
+    (job("a", **VALID, target='"x"'), 5, "a", "no key 'target'; known are name"),
+    (job("a", **VALID, weighted="true"), 5, "a", "no key 'weighted'; write options = { weighted = ... }"),
+    (job("a", **VALID, bounds_only="true"), 5, "a", "no key 'bounds_only'; write options = { bounds_only = ... }"),
     (job("a", **VALID, method='"magic"'), 5, "a", "'magic' is not one of 'pivots'"),
     (job("a", **VALID, options="{mehtod = 1}"), 5, "a", "no such option"),
     (job("a", **VALID, options="{gap = -1}"), 5, "a", "-1 is not in the range"),
@@ -112,8 +114,8 @@ VALID = {"command": '"exact"', "store": '"s.zarr"'}
     (job("a", **VALID, options="{memory = 1}"), 5, "a", "memory is a key of the job itself"),
     (job("a", **VALID, options="{json = true}"), 5, "a", "the batch gives json itself"),
     (job("a", **VALID, options="{bounds-only = 1}"), 5, "a", "is a flag"),
-    (job("a", **VALID, options="{gap = true}"), 5, "a", "wants a value, not true"),
-    (job("a", **VALID, options="{gap = {a = 1}}"), 5, "a", "wants a text"),
+    (job("a", **VALID, options="{gap = true}"), 5, "a", "gap needs a value, not true"),
+    (job("a", **VALID, options="{gap = {a = 1}}"), 5, "a", "needs a text"),
     (job("a", **VALID, options="7"), 5, "a", "options is not a table"),
     (job("a", **VALID, time_limit='"soon"'), 5, "a", "time_limit: not a duration"),
     (job("a", **VALID, memory="true"), 5, "a", "memory: not a text or number"),
@@ -194,6 +196,13 @@ def test_what_is_written_down_of_commands_is_there():
                  *(option[2:] for parameter in command.params for option in parameter.opts if option[:2] == "--")}
         assert known >= {*commands.READS.get(name, ()), *commands.WRITES.get(name, ()), "json"}
         assert commands.takes(command, "force") == (name in ("convert", "generate", "apply", "reorder", "apsp"))
+
+
+def test_weights_are_kept_with_and_without_a_name(tmp_path: Path):
+    for value, word in (("true", "--weights"), ('"km"', "--weights=km")):
+        text = job("a", command='"convert"', inputs='["a.csv"]', store='"a.zarr"', options=f"{{weights = {value}}}")
+        (one,) = read(tmp_path, text).jobs
+        assert one.arguments[-1] == word and told(tmp_path, text) == []
 
 
 def test_no_positional_argument_passes_for_an_option(tmp_path: Path):

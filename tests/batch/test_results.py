@@ -239,6 +239,8 @@ def test_only_the_end_of_a_log_is_read(tmp_path: Path):
     ({"lower": 3, "upper": None}, "D >= 3"), ({"runs": [ANSWER, ANSWER]}, "D = 3; D = 3"),
     ({"lower": 4, "upper": 4, "connected": False, "n_components": 2000, "diameter_largest_component": 3},
      "D = 4 (2,000 components; largest component: 3)"),
+    ({"lower": 84, "upper": 84, "connected": False, "n_components": 1, "strongly_connected": False,
+      "n_strong_components": 3}, "D = 84 (finite distances; 3 strong components)"),
     ({"record": {"n_vertices": 1000, "n_edges": 5}}, "1,000 vertices, 5 edges"),
     ({"verified": True, "lower": 3, "upper": 3}, "proved"), ({"verified": False}, "not proved"),
     ({"n_cells": 12, "lower": None, "upper": None}, "12 runs"), ({**ANSWER, "radius": 2}, "D = 3, radius 2"),
@@ -269,7 +271,7 @@ def test_the_table_has_a_line_for_each_and_every_sentence():
     records = [AttemptRecord("long-name", "1", "done", seconds=1234.5, peak_rss_bytes=3 << 30, attempts=1,
                              result=ANSWER),
                AttemptRecord("b", "1", "failed", sentence="it was too large", attempts=1, seconds=0.25),
-               AttemptRecord("c", "1", "skipped", sentence="it needs b, which failed: it was too large")]
+               AttemptRecord("c", "1", "skipped", sentence="it needs b, which failed")]
     assert summary_text(Batch("f", "o", None, 1, 3, records)) == """\
 job        status          time  peak memory  answer
 long-name  done     20 min 34 s      3.0 GiB  D = 3
@@ -277,6 +279,6 @@ b          failed        0.25 s
 c          skipped
 
 b: it was too large
-c: it needs b, which failed: it was too large
+c: it needs b, which failed
 
 3 jobs: 1 done, 1 failed, 1 skipped"""
