@@ -14,6 +14,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
+# Results, with the name of the command and the function that compute them.
+_MEANT = {**dict.fromkeys(("center", "centre", "periphery", "radius"), "eccentricities"),
+          **dict.fromkeys(("closeness", "harmonic"), "distances"), **dict.fromkeys(("stats", "summary"), "info")}
 # Parts of an address that may be secret: user and password before the host, and a signed query after the path.
 _USER = re.compile(r"(?<=://)[^/?#\s'\"<>]*@")
 _QUERY = re.compile(r"(?<![\w+.-])([A-Za-z][\w+.-]*://[^\s?#'\"<>]*)[?#][^\s'\"<>]*")
@@ -42,8 +45,6 @@ def plain(value: Any) -> Any:
         return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(item) for item in value]
-    if isinstance(value, str):
-        return redacted(value)
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
@@ -89,17 +90,11 @@ class InputError(EmdiamError):
                  text: str | None = None, remedy: str | None = None) -> None:
         self.what, self.path, self.line, self.byte = what, path, line, byte
         self.text, self.remedy = text, remedy
-        place = "" if path is None else str(path)
-        if line is not None:
-            place += f", line {line}"
-        if byte is not None:
-            place += f", byte {byte}"
+        place = ("" if path is None else str(path)) + ("" if line is None else f", line {line}")
+        place += "" if byte is None else f", byte {byte}"
         message = f"{place}: {what}" if place else what
-        if text is not None:
-            shown = text if len(text) <= 80 else text[:77] + "..."
-            message += f": {shown!r}"
-        if remedy:
-            message += f"; {remedy}"
+        message += "" if text is None else f": {(text if len(text) <= 80 else text[:77] + '...')!r}"
+        message += f"; {remedy}" if remedy else ""
         super().__init__(redacted(message if self.lines else one_line(message)))
 
 
@@ -123,15 +118,16 @@ def no_such(kind: str, name: str, known: Iterable[str]) -> InputError:
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that is most like `name`, if one is close."""
+    """The known name that has the meaning of `name`, or is most like it, if one is close."""
     from difflib import get_close_matches
 
-    return next(iter(get_close_matches(name, list(known), n=1)), None)
+    return next(iter(get_close_matches(_MEANT.get(name, name), list(known), n=1)), None)
 
 
 def clause(message: str) -> str:
     """A click message as a clause: its last sentences are in brackets or follow a semicolon."""
     text = " ".join(message.split()).rstrip(".").replace(". (Did you", " (did you").replace("'. Choose", "'; choose")
+    text = re.sub(r"\. Did you mean (.*\?)$", r" (did you mean \1)", text).replace(" valid integer range", " valid integer")
     return text[:1].lower() + text[1:]
 
 

@@ -1,6 +1,6 @@
 """Messages about kernels being compiled, since seconds of silence look like a fault. They go to the logger "emdiam"
-and, if the program has not configured that, to a line of standard error if it is a terminal or belongs to a notebook.
-The line disappears when the kernel is ready. The library writes nothing else.
+and, if the program has not configured that, to a line of standard error if it is a terminal or belongs to a notebook
+(there for the first kernel). The line disappears when the kernel is ready. The library writes nothing else.
 
 The number of kernels is estimated from the last process with the same purpose that compiled some: the file LAST in the
 folder of compiled kernels has its kernels, by module and file, and its seconds for each. Before it exists, the kernels
@@ -56,7 +56,7 @@ def told(done: int, total: int | None, left: float | None) -> Iterator[None]:
     total)."""
     text = sentence(done, total, left)
     _log().info(text, extra={"kernels": (done, total)})
-    stream = None if _is_heard() else _interactive()
+    stream = None if _is_heard() else _interactive(done)
     if stream is not None:
         stream.write(f"\r{text}")
         stream.flush()
@@ -81,10 +81,10 @@ def _log() -> Logger:
     return getLogger("emdiam")
 
 
-def _interactive() -> Any:
-    """Standard error if it is a terminal or the output of a notebook, else None."""
+def _interactive(done: int) -> Any:
+    """Standard error if it is a terminal, else None. In a notebook, which keeps every message, for the first kernel."""
     stream = sys.stderr
-    notebook = type(stream).__module__.partition(".")[0] == "ipykernel"
+    notebook = type(stream).__module__.partition(".")[0] == "ipykernel" and not done
     return stream if notebook or (stream is not None and stream.isatty()) else None
 
 

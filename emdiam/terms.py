@@ -61,8 +61,10 @@ _COMMANDS = re.compile(r"(\bemdiam [a-z]+\b[^;,]*)")
 _ALLOWED = ", or allow others with --allow-negative"
 _LEFT_OUT = re.compile(r",? or leave (?:out (--[a-z-]+[a-z])|(--[a-z-]+[a-z]) out)(?![\w-])")
 _SEARCHES = ("convert", "generate", "sssp", "apsp")
+# The place of a temporary store in an error.
+TEMPORARY = re.compile(r"\S*/emdiam-[^/\s]+/graph\.zarr|a graph in memory(?=:|$)")
 # Follows a remedy: the command that has the option, see cli/inputs.py.
-WITH_THAT = "convert the file first, with that option: emdiam convert"
+CONVERT_FIRST = "convert the file first"
 
 
 def in_keywords(text: str, function: str = "", known: Collection[str] | None = None) -> str:
@@ -81,7 +83,7 @@ def in_keywords(text: str, function: str = "", known: Collection[str] | None = N
     """
     if known is not None and "weights" not in known:
         text = text.replace(_ALLOWED, "")
-    text = _COMMAND.sub(_call, text).replace("the same command with", "the same call with")
+    text = TEMPORARY.sub("this graph", _COMMAND.sub(_call, text)).replace("the same command with", "the same call with")
     return _OPTION.sub(lambda match: _keyword(match, function, known), text)
 
 
@@ -104,7 +106,7 @@ def in_options(text: str, command: str, own: Collection[str], homes: Mapping[str
     if command not in _SEARCHES:
         text = text.replace(_ALLOWED, "")
     text = _LEFT_OUT.sub(lambda match: match[0] if (match[1] or match[2]) in own else "", text)
-    if WITH_THAT in text:
+    if CONVERT_FIRST in text:
         return text
 
     within = [range(*named.span()) for named in _COMMANDS.finditer(text)]
@@ -118,6 +120,11 @@ def in_options(text: str, command: str, own: Collection[str], homes: Mapping[str
         return f"{text[match.start():end]} of emdiam {home}{rest}"
 
     return _OPTION.sub(said, text)
+
+
+def options_in(text: str) -> list[str]:
+    """The options in a message, with their values."""
+    return [match[0].removesuffix(_value(match)[1]) for match in _OPTION.finditer(text)]
 
 
 def reword(error: EmdiamError, words: Callable[[str], str]) -> None:

@@ -168,6 +168,9 @@ def test_results_are_drawn(monkeypatch: pytest.MonkeyPatch):
     assert all(tick.is_integer() for tick in few.get_xticks()) and len(few.patches) == 3
     assert len(emdiam.distances(graph, exact=True).plot(axes).patches) == 30 + 59
     assert emdiam.shortest_paths(graph, 0).plot().get_ylabel() == "vertices"
+    found = emdiam.diameter(graph)
+    found.history.append((found.seconds["total"] + 1, found.lower, found.upper))  # after the total, as with compiling
+    assert all(sorted(xs := line.get_xdata().tolist()) == xs for line in found.plot().get_lines())
     lines = emdiam.approximate(graph, method="sweep").plot().get_lines()
     assert [line.get_label() for line in lines] == ["upper bound", "lower bound", "estimate"]
     assert lines[0].get_ydata()[-1] == lines[1].get_ydata()[-1] == 59

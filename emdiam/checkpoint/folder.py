@@ -149,8 +149,8 @@ class Folder:
             manifest = _manifest(file)
             if self._identity is not None:
                 if not self.options.resume:
-                    raise InputError("there is the checkpoint of a run here already", path=self.path,
-                                     remedy=f"go on with --resume, or {_BEGIN_AGAIN}")
+                    raise InputError("this folder already has the checkpoint of a run", path=self.path,
+                                     remedy=f"continue it with --resume, or {_BEGIN_AGAIN}")
                 self._check_same(manifest["identity"])
             self._identity, self.facts = manifest["identity"], manifest["facts"]
         elif self._identity is not None:

@@ -8,6 +8,7 @@ Lines about a store: its size, the treatment of the input, directions and ids.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..decimals import Number, agreed
@@ -17,6 +18,7 @@ from ..progress import bounds_text, joined
 from ..units import SHORTEST_SHOWN, format_count, format_seconds, format_size
 from .process import process_seconds
 
+MOST_IDS = 12
 ROUNDED_REASON = "sums of these weights have more digits than 64 bits"
 
 
@@ -38,6 +40,12 @@ def diameter_lines(result: dict[str, Any], reason: str = "") -> list[str]:
     if connected is None:
         return [*lines, "connected: not known yet"]
     return [f"diameter: infinite ({components:,} components)", *lines]
+
+
+def vertices_text(ids: Sequence[Any]) -> str:
+    """Ids of a path or a set, in quotes if they have commas; without the middle of a long list."""
+    texts = [f'"{one}"' if "," in str(one) else str(one) for one in ids]
+    return ", ".join(texts if len(ids) <= MOST_IDS else [*texts[:MOST_IDS // 3], "...", *texts[-MOST_IDS // 3:]])
 
 
 def strong_lines(result: dict[str, Any], proved: str) -> list[str]:

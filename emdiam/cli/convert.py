@@ -44,9 +44,6 @@ def command(**given: Any) -> int:
     """
     from ..api import convert
 
-    if str(given["store"]) == "-":
-        raise InputError("a store is a folder, which cannot go to standard output", text="-",
-                         remedy="name the store, as in emdiam convert - graph.zarr")
     weights = _weight_choice(given["weights"], given["allow_negative"])
     return answered_writing(given, given["store"], lambda listener: convert(
         given["inputs"], given["store"], format=given["fmt"], progress=listener, weights=weights,

@@ -23,6 +23,7 @@ from .answer_lines import (
     strong_lines,
     task_lines,
     traversals_line,
+    vertices_text,
 )
 from .checkpoint import running
 from .outcome import EmdiamCommand
@@ -67,7 +68,8 @@ def _edge_lines(result: dict[str, Any]) -> list[str]:
     """Radius and diameter, centre and periphery."""
     lines = [f"radius: {_radius(result)}", *_set_lines("centre", result["center"])]
     if result["details"].get("what", "all") == "all":
-        lines += [*_diameter_lines(result), *_set_lines("periphery", result["periphery"])]
+        lines += [line for line in diameter_lines(result) if not line.startswith("connected")]
+        lines += _set_lines("periphery", result["periphery"])
         if result["unresolved"]:
             lines.append(f"eccentricities: {result['n_vertices'] - result['unresolved']:,} proved; of"
                          f" {format_count(result['unresolved'], 'vertex', 'vertices')} the bounds differ")
@@ -100,21 +102,10 @@ def _proved(value: int | None) -> str:
     return "not proved" if value is None else f"{value:,} (proved)"
 
 
-def _diameter_lines(result: dict[str, Any]) -> list[str]:
-    if result["details"].get("rounded_to"):
-        return [line for line in diameter_lines(result) if not line.startswith("connected")]
-    if result["connected"]:
-        return [f"diameter: {_proved(result['diameter'])}"]
-    known = result["n_components"]
-    return [*([] if known is None else [f"diameter: infinite ({known:,} components)"]),
-            f"largest diameter of any component: {_proved(result['diameter_max_component'])}",
-            f"diameter of the largest component: {_proved(result['diameter_largest_component'])}"]
-
-
 def _set_lines(name: str, vertices: dict[str, Any] | None) -> list[str]:
     if vertices is None:
         return []
-    ids = ", ".join(str(one) for one in vertices["ids"][:_IDS_SHOWN])
+    ids = vertices_text(vertices["ids"][:_IDS_SHOWN])
     more = ", ..." if vertices["size"] > _IDS_SHOWN else ""
     return [f"{name}: {format_count(vertices['size'], 'vertex', 'vertices')}: {ids}{more}"]
 

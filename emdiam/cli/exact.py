@@ -12,6 +12,7 @@ from ..tables import table_text
 from ..units import format_count
 from . import options
 from .answer_lines import (
+    MOST_IDS,
     ROUNDED_REASON,
     certificate_lines,
     device_lines,
@@ -23,6 +24,7 @@ from .answer_lines import (
     strong_lines,
     task_lines,
     traversals_line,
+    vertices_text,
 )
 from .checkpoint import running
 from .outcome import EmdiamCommand
@@ -50,7 +52,6 @@ def command(**given: Any) -> int:
     return 0
 
 
-_ENDS = 4  # ids shown at each end of a path too long for a line
 # Why the answer of a complete run is bounds.
 _REASONS = {"gap": "--gap asks for no more", "bounds": "--bounds-only asks for no more",
             "sources": "-k asks for no more BFS"}
@@ -93,10 +94,8 @@ def _witness_lines(witness: dict[str, Any] | None, weighted: bool = False, least
     if witness.get("path_file") is not None:
         lines.append(f"path: in {witness['path_file']}, one vertex a line")
     elif witness["path"] is not None:
-        ids = [str(vertex) for vertex in witness["path"]]
-        lines.append("path: " + (", ".join(ids) if len(ids) <= 3 * _ENDS else
-                                 f"{', '.join(ids[:_ENDS])}, ..., {', '.join(ids[-_ENDS:])} (all with --path FILE"
-                                 " or --json)"))
+        more = " (all with --path FILE or --json)" if len(witness["path"]) > MOST_IDS else ""
+        lines.append(f"path: {vertices_text(witness['path'])}{more}")
     elif weighted or witness["length"] >= options.LONGEST_SHOWN_PATH:
         number = "" if weighted else f"of {witness['length'] + 1:,} vertices, "
         lines.append(f"path: {number}too long to show; write it with --path FILE")

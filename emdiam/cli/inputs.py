@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ..runs.task import Task
     from ..store.store import Store
 
-_OPTION = r"(?<![\w-])--([a-z][a-z-]*[a-z])"
 # In errors of a conversion: a column of weights, and weights without a name.
 _COLUMN, _WEIGHTS = re.compile(r"(?<![\w-])--weights="), re.compile(r"(?<![\w-])--weights(?![\w=-])")
 
@@ -85,11 +84,12 @@ def stored(command: str, asked: Mapping[str, Any], listener: Listener, alone: bo
 
     deadline, keeping = deadline_of(asked.get("time_limit")), _convert_command(asked)
     means = Means(asked.get("memory"), asked.get("threads"), asked.get("scratch"), alone, deadline)
-    logging.getLogger("emdiam").info(f"{name} is no store: it is converted to a temporary one; to keep one: {keeping}")
-    with _refusing(command, keeping), as_store(name, means, listener, _kept(command, asked)) as (store, origin):
-        logging.getLogger("emdiam").info(_what(name, origin))
+    shown = "standard input" if name == "-" else name
+    logging.getLogger("emdiam").info(f"{shown} is no store: it is converted to a temporary one; to keep one: {keeping}")
+    with _refusing(command, keeping, shown), as_store(name, means, listener, _kept(command, asked)) as (store, origin):
+        logging.getLogger("emdiam").info(_what(shown, origin))
         if command != "info" and origin.record is not None and origin.record.unread:  # info shows it itself
-            logging.getLogger("emdiam").warning(f"{name}: {origin.record.unread}")
+            logging.getLogger("emdiam").warning(f"{shown}: {origin.record.unread}")
 
         def finish(place: Store | str | Path, task: Task, progress: Listener) -> Any:
             limited = replace(task, time_limit=seconds_left(deadline))
@@ -130,7 +130,7 @@ def _choice(command: str, asked: Mapping[str, Any]) -> WeightChoice | None:
 def _convert_command(asked: Mapping[str, Any]) -> str:
     """The command that converts the file to a permanent store."""
     path = Path(asked["store"])
-    target = (path.name.partition(".")[0] if path.is_file() else "") or "graph"
+    target = (path.name.partition(".")[0] if path.is_file() and str(path) != "-" else "") or "graph"
     column = asked.get("weight")
     weights = " --weights" if column is None else f" --weights={quote(column)}"
     flags = [flag for option, flag in (("directed", " --directed"), ("weighted", weights)) if asked.get(option)]
@@ -157,17 +157,23 @@ def _as_asked(text: str, own: Collection[str]) -> str:
 
 
 @contextmanager
-def _refusing(command: str, keeping: str) -> Iterator[None]:
+def _refusing(command: str, keeping: str, shown: str) -> Iterator[None]:
     """A context for errors that name options of `emdiam convert`: an option that the running command lacks is marked as
     an option of convert. The option --weights of convert corresponds to two options of other commands."""
     try:
         yield
     except InputError as error:
-        from ..terms import WITH_THAT, in_options, reword
+        from ..terms import CONVERT_FIRST, TEMPORARY, in_options, options_in, reword
 
         own = options_of(click.get_current_context().command)
-        reword(error, lambda text: in_options(_as_asked(text, own), command, own, {}))
-        named = re.findall(_OPTION, str(error))
-        if not isinstance(error, BudgetError | StoreError) and any(f"--{one}" not in own for one in named):
-            error.args = (f"{error}; {WITH_THAT}{keeping.removeprefix('emdiam convert')}", *error.args[1:])
+        reword(error, lambda text: in_options(
+            _as_asked(TEMPORARY.sub(lambda _: shown, text), own), command, own, {}))
+        error.path = None if error.path is None else TEMPORARY.sub(lambda _: shown, str(error.path))
+        lacking = [one for one in options_in(str(error)) if one.replace("=", " ").partition(" ")[0] not in own
+                   and not (" " in one and f"as in {one}" in str(error))]  # an example, not a reading
+        if lacking and not isinstance(error, BudgetError | StoreError):
+            value = f" {lacking[0]}" if len(lacking) == 1 and " " in lacking[0] else ""
+            which = "" if value else ", with one of these options" if len(lacking) > 1 else ", with this option"
+            more = f"; {CONVERT_FIRST}{which}: {keeping}{value}"
+            error.args, error.remedy = (f"{error}{more}", *error.args[1:]), f"{error.remedy or ''}{more}".removeprefix("; ")
         raise

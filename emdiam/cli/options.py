@@ -62,8 +62,9 @@ class Choice(click.Choice[str]):
             self.fail(suggesting(error.message, str(value), self.choices), param, ctx)
 
 
-STORE = click.argument("store", type=click.Path(path_type=str))
-GRAPH = click.argument("store", metavar="GRAPH", type=click.Path(path_type=str))
+# The library says why a file cannot be read.
+STORE = click.argument("store", type=click.Path(path_type=str, readable=False))
+GRAPH = click.argument("store", metavar="GRAPH", type=click.Path(path_type=str, readable=False))
 # Sentence in the help of commands with this argument.
 OF_GRAPH = " GRAPH is a store, or a file of edges, which becomes a temporary store first."
 
@@ -83,6 +84,8 @@ class Written(click.Path):
         """Raise InputError if the path cannot be written."""
         from .. import durable
 
+        if str(path) == "-":
+            raise InputError("an output is a file or a folder, not standard output", text="-", remedy="give a name")
         getattr(durable, self._check)(path)
 
 

@@ -26,6 +26,7 @@ from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
@@ -82,17 +83,25 @@ class EmdiamCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line. A name of weights implies --weighted, and a value given to --weighted is an error
         that names --weight."""
-        typed = [arg for arg in args if arg.partition("=")[0] == _WEIGHTED]
+        words, advice = list(args), ""
+        typed = any(word.partition("=")[0] == _WEIGHTED for word in words)
         try:
             left = super().parse_args(ctx, args)
         except click.UsageError as error:
-            surplus = type(error) is click.UsageError or getattr(error, "option_name", "") == _WEIGHTED
-            if type(error) is click.UsageError and not typed and OF_GRAPH in (self.help or ""):
-                raise click.UsageError(f"{error.message.rstrip('.')}; one graph is read: convert several files into a"
-                                       " store with emdiam convert FILES STORE", ctx) from None
-            if not (typed and surplus and any(one.name == "weight" for one in self.params)):
+            error.ctx = error.ctx or ctx
+            surplus, option = type(error) is click.UsageError, getattr(error, "option_name", "")
+            if typed and (surplus or option == _WEIGHTED) and any(one.name == "weight" for one in self.params):
+                advice = "weights are named by --weight COLUMN"
+            elif surplus and not typed and OF_GRAPH in (self.help or ""):
+                advice = ("one graph is read: convert several files into a store with emdiam convert FILES STORE, and"
+                          " quote a name with blanks")
+            elif isinstance(error, click.NoSuchOption) and (home := homes(ctx.find_root().command).get(option)):
+                advice = f"it is an option of emdiam {home}"
+            elif "INPUT..." in error.format_message() and any(word[:1] != "-" for word in words):
+                error.param_hint = "'STORE'"  # click gives a lone word to the last argument
+            if not advice:
                 raise
-            raise click.UsageError(f"{error.message.rstrip('.')}; weights are named by --weight COLUMN", ctx) from None
+            raise click.UsageError(f"{clause(error.format_message())}; {advice}", ctx) from None
         if ctx.params.get("weight") is not None and "weighted" in ctx.params:
             ctx.params["weighted"] = True
         return left
@@ -163,13 +172,12 @@ def options_of(command: click.Command) -> set[str]:
             for name in (*parameter.opts, *parameter.secondary_opts) if name.startswith("--")}
 
 
-def homes(group: click.Group) -> dict[str, str]:
-    """Each option with the name of the first command that has it."""
-    context, found = click.Context(group), dict[str, str]()
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        found |= {option: name for option in options_of(command) if option not in found}
+def homes(command: click.Command) -> dict[str, str]:
+    """Each option of a group with the name of the first command that has it; empty for a command alone."""
+    context, found = click.Context(command), dict[str, str]()
+    for name in command.list_commands(context) if isinstance(command, click.Group) else ():
+        inner = command.get_command(context, name)
+        found |= {option: name for option in options_of(inner) if option not in found} if inner else {}
     return found
 
 
@@ -177,9 +185,8 @@ def _say_of_which(error: EmdiamError, ctx: click.Context) -> None:
     """Reword an error with the options of the running command."""
     from ..terms import in_options, reword
 
-    root = ctx.find_root().command
-    if isinstance(root, click.Group):
-        known, own = homes(root), options_of(ctx.command)
+    if known := homes(ctx.find_root().command):
+        own = options_of(ctx.command)
         reword(error, lambda text: in_options(text, short_help.names_of(ctx)[0], own, known))
 
 
@@ -207,8 +214,10 @@ class Suggesting(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            raise click.UsageError(suggesting(
-                error.message.replace("command", self.kind, 1), args[0], self.all_names(ctx)), ctx) from None
+            message = error.message.replace("command", self.kind, 1)
+            message = (f"{message.rstrip('.')}; for the diameter of a graph: emdiam exact {quote(args[0])}"
+                       if os.path.exists(args[0]) else suggesting(message, args[0], self.all_names(ctx)))
+            raise click.UsageError(message, ctx) from None
 
 
 def describe(error: BaseException) -> tuple[int, str]:

@@ -8,7 +8,7 @@ import click
 
 from ..units import format_count, format_size
 from . import options
-from .answer_lines import memory_lines, seconds_line
+from .answer_lines import memory_lines, seconds_line, vertices_text
 from .checkpoint import running
 from .outcome import EmdiamCommand
 
@@ -32,9 +32,6 @@ def command(**given: Any) -> int:
     return 0
 
 
-_MOST_SHOWN = 20
-
-
 def paths_text(result: dict[str, Any], verbose: bool = False) -> str:
     """Lines for a result of `ShortestPaths.to_dict()`."""
     lines = [
@@ -47,7 +44,7 @@ def paths_text(result: dict[str, Any], verbose: bool = False) -> str:
             lines.append(f"distance to {result['target']}: infinite (there is no path)")
         else:
             lines.append(f"distance to {result['target']}: {_number(result['distance'])}")
-            lines.append(f"path ({format_count(len(result['path']) - 1, 'edge')}): {_path(result['path'])}")
+            lines.append(f"path ({format_count(len(result['path']) - 1, 'edge')}): {vertices_text(result['path'])}")
     name, kind = result.get("weight"), result["weights"]
     weights = (f"distances are sums of {name}" if name else
                "every edge has the length 1" if kind is None else f"weights are {kind}")
@@ -64,11 +61,3 @@ def paths_text(result: dict[str, Any], verbose: bool = False) -> str:
 def _number(value: Any) -> str:
     """A distance as text, with all its digits."""
     return f"{value:,}"
-
-
-def _path(path: list[Any]) -> str:
-    """The vertices of a path, without the middle of a long one."""
-    names = [str(one) for one in path]
-    if len(names) > _MOST_SHOWN:
-        names = [*names[: _MOST_SHOWN // 2], "...", *names[-_MOST_SHOWN // 2 :]]
-    return " ".join(names)

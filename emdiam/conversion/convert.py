@@ -165,7 +165,7 @@ def _planned(source: EdgeSource, options: ConvertOptions, checkpoint: Checkpoint
     """The source's info, and the memory plan."""
     info = source.info()
     if options.directed and not (info.directed or info.both_directions):
-        raise InputError(f"the edges of {info.format} have no directions here", path=source.name,
+        raise InputError(f"the edges of this graph have no directions (its format: {info.format})", path=source.name,
                          remedy="leave --directed out")
     if info.id_kind == "string":  # loaded later anyway; now it counts in the measured base
         from .strings import warm_up

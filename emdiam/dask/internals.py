@@ -187,7 +187,7 @@ def _identity() -> Security:
         return Security.temporary()
     except ImportError as error:
         raise InputError(f"workers need TLS, so that other users of this machine cannot reach them ({error})",
-                         remedy="install it with: pip install emdiam[dask]") from None
+                         remedy="install it with: pip install 'emdiam[dask]'") from None
 
 
 def _check_dashboard() -> None:

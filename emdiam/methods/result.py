@@ -222,5 +222,5 @@ class Result(Shown, MemoryFigures):
         InputError
             If matplotlib is not installed.
         """
-        last = (self.seconds.get("total", 0.0), self.lower, self.upper)
-        return draw_bounds([*self.history, last], getattr(self, "estimate", None), ax)
+        end = max([self.seconds.get("total", 0.0), *(row[0] for row in self.history)])  # the total has no compiling
+        return draw_bounds([*self.history, (end, self.lower, self.upper)], getattr(self, "estimate", None), ax)

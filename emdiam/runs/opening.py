@@ -265,6 +265,6 @@ def _open_on_workers(
         from ..dask.opening import open_dask_engine
     except ImportError as error:
         raise InputError(f"workers need dask.distributed ({error})",
-                         remedy="install it with: pip install emdiam[dask]") from None
+                         remedy="install it with: pip install 'emdiam[dask]'") from None
     local = partial(open_cpu_engine, store, needs, threads=threads, progress=progress, **options)
     return open_dask_engine(store, cluster, needs, local, threads=threads, progress=progress, options=options)

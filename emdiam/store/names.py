@@ -79,7 +79,7 @@ def _rank(store: Store, name: int | str) -> int:
     try:
         wanted = str(name) if store.record.id_kind == "string" else int(name)
     except ValueError:
-        raise InputError("the vertices of this store have numbers", path=store.path, text=str(name)) from None
+        raise InputError(f"there is no vertex {str(name)!r}: ids of this graph are numbers", path=store.path) from None
     rank = (max(0, int(wanted) - store.record.first_id) if store.record.id_kind in ("identity", "offset") else
             bisect_left(range(store.n_vertices), wanted, key=lambda rank: store.ids_of_ranks(np.array([rank]))[0]))
     if rank >= store.n_vertices or store.ids_of_ranks(np.array([rank]))[0] != wanted:

@@ -106,8 +106,43 @@ def test_a_line_with_one_vertex(command: Run, tmp_path: Path):
     file = tmp_path / "lone.txt"
     file.write_text("a b\nc\n")
     said = refused(command, "exact", file)
-    assert "--vertices FILE" in said and said.endswith(f"with that option: emdiam convert {file} lone.zarr\n")
+    assert "--vertices FILE" in said and said.endswith(f"with one of these options: emdiam convert {file} lone.zarr\n")
     (tmp_path / "all.txt").write_text("a\nb\nc\n")
     file.write_text("a b\n")
     assert command("convert", file, "g.zarr", "--vertices", tmp_path / "all.txt", "-q").stdout.startswith(
         "g.zarr: 3 vertices, 1 edge\n")
+
+
+def test_an_output_is_no_standard_output(command: Run, tmp_path: Path):
+    (tmp_path / "e.txt").write_text("1 2\n2 3\n")
+    for words in (("exact", "e.txt", "--path", "-"), ("ecc", "e.txt", "--out", "-"), ("convert", "e.txt", "-")):
+        assert "not standard output: '-'; give a name" in refused(command, *words)
+    assert not (tmp_path / "-").exists()
+
+
+@pytest.mark.parametrize(("words", "why"), [
+    (("convert", "e.txt"), "missing argument 'STORE'; see"), (("convert",), "missing argument 'INPUT...'; see"),
+    (("exact", "e.txt", "--columns", "1,2"), "it is an option of emdiam convert; see"),
+    (("exact", "e.txt", "--wieghted"), "'--weight', '--weighted'?); see"),
+    (("convert", "e.txt", "g.zarr", "--colums", "1,2"), "no such option '--colums' (did you mean '--columns'?); see"),
+    (("exact", "e.txt", "--components", "x"), "'x' is not a valid integer; see"),
+    (("exact", "my", "e.txt"), "quote a name with blanks; see"),
+    (("e.txt",), "no such command 'e.txt'; for the diameter of a graph: emdiam exact e.txt; see"),
+    (("center", "e.txt"), "(did you mean 'eccentricities'?); see")])
+def test_a_slip_on_the_command_line(command: Run, tmp_path: Path, words: tuple[str, ...], why: str):
+    (tmp_path / "e.txt").write_text("1 2\n2 3\n")
+    assert why in refused(command, *words)
+
+
+def test_names_with_commas(command: Run, tmp_path: Path):
+    (tmp_path / "e.csv").write_text('"Smith, J","Doe, A"\n"Doe, A",Roe\n')
+    assert '"Smith, J", "Doe, A", Roe' in command("sssp", "e.csv", "--source", "Smith, J", "--target", "Roe").stdout
+    assert '"Doe, A"' in command("exact", "e.csv").stdout
+
+
+def test_a_store_without_weights_names_the_option_that_was_given(command: Run, tmp_path: Path):
+    (tmp_path / "e.txt").write_text("1 2\n2 3\n")
+    assert command("convert", "e.txt", "g.zarr", "-q").returncode == 0
+    for words in (("--weight", "km"), ("--weighted",)):
+        assert f"no weights; leave {words[0]} out, or" in refused(command, "exact", "g.zarr", *words)
+    assert "use it as it is; emdiam reorder" in refused(command, "convert", "g.zarr", "h.zarr")

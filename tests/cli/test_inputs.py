@@ -122,18 +122,36 @@ def test_standard_input_is_a_file(roads: Path, tmp_path: Path):
     done = subprocess.run([sys.executable, "-m", "emdiam", "exact", "-", "--json"], cwd=tmp_path, capture_output=True,
                           text=True, input=roads.read_text(), timeout=PATIENCE)
     assert told(done)["diameter"] == 4 and "emdiam convert - graph.zarr" in done.stderr
+    assert done.stderr.startswith("emdiam: standard input is no store")
+
+
+def test_an_error_names_the_file_and_not_its_temporary_store(command, tmp_path: Path):
+    """Also where the store is on the disk, for a large file."""
+    import emdiam
+
+    for vertices in (5, 80_000):
+        file = tmp_path / f"path-{vertices}.txt"
+        file.write_text("".join(f"{i} {i + 1}\n" for i in range(vertices)))
+        for source, why in (("anna", "there is no vertex 'anna': ids of this graph are numbers"),
+                            ("99999", f"there is no such vertex: '99999'; ids of this graph go from 0 to {vertices}")):
+            done = command("sssp", file.name, "--source", source, "--json", "-q")
+            assert done.returncode == 2 and done.stderr == f"emdiam: {file.name}: {why}\n"
+            assert json.loads(done.stdout)["path"] == file.name
+            with pytest.raises(emdiam.InputError, match=f"^this graph: {why}$"):
+                emdiam.shortest_paths(file, source)
 
 
 @pytest.mark.parametrize(("text", "option"), [
-    ("1 2\n2 x\n", "--ids string"), ("no edges\n1 2 3\n", "--header none"), ("", None)])
+    ("1 2\n2 x\n", ": {} --ids string"), ("no edges\n1 2 3\n", ", with one of these options: {}"), ("", None),
+    ("a b\nc d\nc\n", ", with one of these options: {}"), ("a,b,c\n1,2,3\n4,5,6\n", ", with this option: {}")])
 def test_what_convert_refuses_is_refused(command, tmp_path: Path, text: str, option: str | None):
     file = tmp_path / "odd file.txt"
     file.write_text(text)
     converted, asked = command("convert", file, "g.zarr", "-q"), command("exact", file, "-q")
     assert (converted.returncode, asked.returncode, asked.stdout) == (2, 2, "")
     keeping = f"emdiam convert '{file}' 'odd file.zarr'"
-    more = "" if option is None else f"; convert the file first, with that option: {keeping}"
-    assert asked.stderr == converted.stderr.rstrip("\n") + more + "\n" and (option or "") in asked.stderr
+    more = "" if option is None else "; convert the file first" + option.format(keeping)
+    assert asked.stderr == converted.stderr.rstrip("\n") + more + "\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

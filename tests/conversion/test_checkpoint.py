@@ -139,7 +139,7 @@ def test_another_target_and_another_source_are_refused(tmp_path: Path, monkeypat
 
 def test_a_checkpoint_is_not_overwritten_without_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stop_at(monkeypatch, "declared", tmp_path, rows_begun)
-    with pytest.raises(InputError, match="there is the checkpoint of a run here already.*--resume"):
+    with pytest.raises(InputError, match="this folder already has the checkpoint of a run; continue it with --resume"):
         attempt("declared", tmp_path, resume=False)
     assert attempt("declared", tmp_path).record.complete
 

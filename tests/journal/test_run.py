@@ -93,7 +93,7 @@ def test_what_does_not_belong_together_is_refused(
     folder = tmp_path / "kept"
     interrupted(store, folder)
     manifest = (folder / MANIFEST).read_text()
-    with pytest.raises(InputError, match="there is the checkpoint of a run here already.*--resume"):
+    with pytest.raises(InputError, match="this folder already has the checkpoint of a run; continue it with --resume"):
         run_on(store, CheckpointOptions(folder))
     again = CheckpointOptions(folder, resume=True)
     with pytest.raises(InputError, match="of another run: method 'fdiam' instead of 'ifub'"):

@@ -65,7 +65,7 @@ def test_ids_of_a_store_in_another_order(tmp_path: Path) -> None:
         assert result.path == [10, 20, 35, 70] and result.source == 10
         with pytest.raises(InputError, match="no such vertex"):
             emdiam.shortest_paths(tmp_path / store, 36)
-        with pytest.raises(InputError, match="have numbers"):
+        with pytest.raises(InputError, match="ids of this graph are numbers"):
             emdiam.shortest_paths(tmp_path / store, "ada")
 
 
