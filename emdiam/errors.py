@@ -127,7 +127,7 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 def clause(message: str) -> str:
     """A click message as a clause: its last sentences are in brackets or follow a semicolon."""
     text = " ".join(message.split()).rstrip(".").replace(". (Did you", " (did you").replace("'. Choose", "'; choose")
-    text = re.sub(r"\. Did you mean (.*\?)$", r" (did you mean \1)", text).replace(" valid integer range", " valid integer")
+    text = re.sub(r"\. Did you mean (.*\?)$", r" (did you mean \1)", text).replace("integer range", "integer")
     return text[:1].lower() + text[1:]
 
 

@@ -166,8 +166,7 @@ def _refusing(command: str, keeping: str, shown: str) -> Iterator[None]:
         from ..terms import CONVERT_FIRST, TEMPORARY, in_options, options_in, reword
 
         own = options_of(click.get_current_context().command)
-        reword(error, lambda text: in_options(
-            _as_asked(TEMPORARY.sub(lambda _: shown, text), own), command, own, {}))
+        reword(error, lambda text: in_options(_as_asked(TEMPORARY.sub(lambda _: shown, text), own), command, own, {}))
         error.path = None if error.path is None else TEMPORARY.sub(lambda _: shown, str(error.path))
         lacking = [one for one in options_in(str(error)) if one.replace("=", " ").partition(" ")[0] not in own
                    and not (" " in one and f"as in {one}" in str(error))]  # an example, not a reading
@@ -175,5 +174,6 @@ def _refusing(command: str, keeping: str, shown: str) -> Iterator[None]:
             value = f" {lacking[0]}" if len(lacking) == 1 and " " in lacking[0] else ""
             which = "" if value else ", with one of these options" if len(lacking) > 1 else ", with this option"
             more = f"; {CONVERT_FIRST}{which}: {keeping}{value}"
-            error.args, error.remedy = (f"{error}{more}", *error.args[1:]), f"{error.remedy or ''}{more}".removeprefix("; ")
+            error.remedy = f"{error.remedy or ''}{more}".removeprefix("; ")
+            error.args = (f"{error}{more}", *error.args[1:])
         raise

@@ -83,8 +83,8 @@ class EmdiamCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line. A name of weights implies --weighted, and a value given to --weighted is an error
         that names --weight."""
-        words, advice = list(args), ""
-        typed = any(word.partition("=")[0] == _WEIGHTED for word in words)
+        words, advice = [word for word in args if word[:1] != "-"], ""
+        typed = any(arg.partition("=")[0] == _WEIGHTED for arg in args)
         try:
             left = super().parse_args(ctx, args)
         except click.UsageError as error:
@@ -93,11 +93,10 @@ class EmdiamCommand(click.Command):
             if typed and (surplus or option == _WEIGHTED) and any(one.name == "weight" for one in self.params):
                 advice = "weights are named by --weight COLUMN"
             elif surplus and not typed and OF_GRAPH in (self.help or ""):
-                advice = ("one graph is read: convert several files into a store with emdiam convert FILES STORE, and"
-                          " quote a name with blanks")
+                advice = "one graph is read: quote blanks, or convert several files into a store with emdiam convert"
             elif isinstance(error, click.NoSuchOption) and (home := homes(ctx.find_root().command).get(option)):
                 advice = f"it is an option of emdiam {home}"
-            elif "INPUT..." in error.format_message() and any(word[:1] != "-" for word in words):
+            elif isinstance(error, click.MissingParameter) and "inputs" in str(error.param) and words:
                 error.param_hint = "'STORE'"  # click gives a lone word to the last argument
             if not advice:
                 raise
@@ -175,8 +174,9 @@ def options_of(command: click.Command) -> set[str]:
 def homes(command: click.Command) -> dict[str, str]:
     """Each option of a group with the name of the first command that has it; empty for a command alone."""
     context, found = click.Context(command), dict[str, str]()
-    for name in command.list_commands(context) if isinstance(command, click.Group) else ():
-        inner = command.get_command(context, name)
+    group = command if isinstance(command, click.Group) else click.Group()
+    for name in group.list_commands(context):
+        inner = group.get_command(context, name)
         found |= {option: name for option in options_of(inner) if option not in found} if inner else {}
     return found
 

@@ -48,7 +48,7 @@ def files_of_folder(folder: Path) -> list[str]:
     no files.
     """
     if (folder / _STORE).is_file():
-        raise InputError("this is a store", path=folder, remedy="use it as it is; emdiam reorder writes it in another order")
+        raise InputError("this is a store", path=folder, remedy="use it as it is, or give it to emdiam reorder")
     for name, what in _TABLES.items():
         if (folder / name).is_dir():
             raise InputError(f"this is {what}, {_HANDED}", path=folder,

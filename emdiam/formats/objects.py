@@ -375,7 +375,7 @@ def _check_pairs(edges: list[Any]) -> None:
     for place, edge in enumerate(edges):
         if not isinstance(edge, tuple | list | np.ndarray) or len(edge) != 2:
             raise InputError(f"the entry at position {place} is no pair of ids", text=repr(edge),
-                             remedy="give a list of pairs, or a tuple (src, dst) of two arrays; weighted=True takes triples")
+                             remedy="give pairs, or triples with weighted=True, or a tuple (src, dst) of two arrays")
         if any(isinstance(end, str) != strings for end in edge):
             raise InputError(f"the pair at position {place} has an id of another kind", text=repr(edge),
                              remedy="give integers in all pairs or strings in all")

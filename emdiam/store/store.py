@@ -273,8 +273,8 @@ def check_weighted(store: Store, name: str = "") -> None:
     """Raise InputError if `store` has no weights, or if its weights have another name ("": any name will do)."""
     record = store.record.weights
     if record is None:
-        raise InputError("this store has no weights", path=store.path,
-                         remedy=f"leave {'--weight' if name else '--weighted'} out, or convert the graph with --weights")
+        raise InputError("this store has no weights", path=store.path, remedy=(
+            f"leave {'--weight' if name else '--weighted'} out, or convert the graph with --weights"))
     if name and name != record.name:
         there = f"they are called {record.name}" if record.name else "they have no name"
         raise InputError(f"this store has no weights that are called {name}: {there}", path=store.path,

@@ -126,7 +126,7 @@ def test_an_output_is_no_standard_output(command: Run, tmp_path: Path):
     (("exact", "e.txt", "--wieghted"), "'--weight', '--weighted'?); see"),
     (("convert", "e.txt", "g.zarr", "--colums", "1,2"), "no such option '--colums' (did you mean '--columns'?); see"),
     (("exact", "e.txt", "--components", "x"), "'x' is not a valid integer; see"),
-    (("exact", "my", "e.txt"), "quote a name with blanks; see"),
+    (("exact", "my", "e.txt"), "one graph is read: quote blanks, or"),
     (("e.txt",), "no such command 'e.txt'; for the diameter of a graph: emdiam exact e.txt; see"),
     (("center", "e.txt"), "(did you mean 'eccentricities'?); see")])
 def test_a_slip_on_the_command_line(command: Run, tmp_path: Path, words: tuple[str, ...], why: str):
@@ -145,4 +145,4 @@ def test_a_store_without_weights_names_the_option_that_was_given(command: Run, t
     assert command("convert", "e.txt", "g.zarr", "-q").returncode == 0
     for words in (("--weight", "km"), ("--weighted",)):
         assert f"no weights; leave {words[0]} out, or" in refused(command, "exact", "g.zarr", *words)
-    assert "use it as it is; emdiam reorder" in refused(command, "convert", "g.zarr", "h.zarr")
+    assert "use it as it is, or give it to emdiam reorder" in refused(command, "convert", "g.zarr", "h.zarr")
