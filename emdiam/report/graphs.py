@@ -72,5 +72,5 @@ def section(runs: Sequence[Run]) -> Section | None:
         "vertices": lambda one: one.first(texts.count, "n_vertices"),
         "edges": lambda one: one.first(texts.count, "n_edges")}, "graph")
     return Section("Graphs", [
-        "D is the proved diameter; with several components, the largest of any component; along arcs, the largest finite"
+        "D is the proved diameter; with several components, the largest of any one; along arcs, the largest finite"
         " distance. The others are from the runs that computed them."], halved(table, "graphs"), most_plots=MOST_OPEN)
