@@ -212,7 +212,7 @@ class _Night:
         if last is not None and last.digest == digest:
             return last.attempts
         if under_way is not None or last is not None:
-            self.messages.append(f"{job.name}: this job, or one it needs, is another one than before, and runs again")
+            self.messages.append(f"{job.name}: this job, or a job that it needs, has changed, so it runs again")
         return None
 
     def _see_to_running(self) -> None:

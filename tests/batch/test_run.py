@@ -107,7 +107,7 @@ def test_a_changed_job_runs_again_and_those_that_need_it(night: Night):
     assert (found.exit_code, found.n_reused, night.starts()) == (0, 1, ["s", "s", "t", "s", "s"])
     assert [message.split(":")[0] for message in found.messages] == [
         "s", "x", "1 of 3 jobs ended in an earlier run, 2 in this one"]
-    assert "another one than before" in found.messages[0]
+    assert "has changed, so it runs again" in found.messages[0]
 
 
 def test_a_lost_store_is_made_again(night: Night):
