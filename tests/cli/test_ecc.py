@@ -69,7 +69,9 @@ def test_a_run_that_is_stopped_says_what_is_proved(call, grid: str, monkeypatch:
     assert (code, result["exact"], result["radius"]) == (3, False, None) and 0 < result["unresolved"] <= 28
     assert "stopped by the user" in err
     assert pyarrow.parquet.read_table("e.parquet").column_names == ["id", "lower", "upper", "component"]
-    assert call("ecc", grid, "--quiet")[1].splitlines()[0] == "radius: not proved"
+    lines = call("ecc", grid, "--quiet")[1].splitlines()
+    assert lines[0] == "radius: not proved" and lines[1].startswith("diameter: ")
+    assert lines[1].endswith(f"{result['lower']} <= D <= {result['upper']} (proved bounds)")
 
 
 def test_a_run_goes_on_from_its_checkpoint(call, grid: str, monkeypatch: pytest.MonkeyPatch):  # noqa: F811
