@@ -26,6 +26,7 @@ PAGE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"
 rect {{ fill: #eef3f8; stroke: #44617b }}
 path {{ fill: none; stroke: #8296a8; marker-end: url(#tip) }}
 text {{ text-anchor: middle; font-family: Helvetica, Arial, sans-serif; font-size: 14px; fill: #14202b }}
+@media (prefers-color-scheme: dark) {{ svg {{ filter: invert(.88) hue-rotate(180deg) }} }}
 </style>
 <defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
 <path d="M0 0L8 4L0 8z" style="fill: #8296a8; stroke: none; marker-end: none"/></marker></defs>

@@ -72,7 +72,7 @@ EXAMPLES = {
 }
 # Options of all classes of graphs; only some have `vertices`.
 SHARED_OF_CLASSES = frozenset(COMMANDS["generate"]) - {"vertices"}
-_LONGEST_METAVAR = 16
+_LONGEST_METAVAR, _LONGEST_CHOICES = 28, 76
 # The end of a sentence, which excludes "e.g. 4GiB"; and the notes of click and the table on defaults.
 _SENTENCE_END = re.compile(r"\. (?=[A-Z])|; |:? +\[(?=default|required|x)")
 
@@ -98,7 +98,7 @@ def write_all(command: click.Command, context: click.Context, formatter: click.H
     """Write all options, in their groups."""
     for title, options in grouped(command, context):
         with formatter.section(title):
-            formatter.write_dl([record for one in options if (record := one.get_help_record(context)) is not None])
+            formatter.write_dl([_row(one, context) for one in options if not one.hidden])
 
 
 def write_short(command: click.Command, context: click.Context, formatter: click.HelpFormatter) -> None:
@@ -134,13 +134,20 @@ def names_of(context: click.Context) -> list[str]:
     return [NAMES.get(first, first), *others]
 
 
-def _short_row(option: click.Option, context: click.Context) -> Row:
-    """The option with the first sentence of its help."""
+def _row(option: click.Option, context: click.Context, longest: int = _LONGEST_CHOICES) -> Row:
+    """The option with its help. Longer choices follow the text, since no line breaks inside them."""
     record = option.get_help_record(context)
     assert record is not None
     names, text = record
-    if len(names) > _LONGEST_METAVAR + 12 and "[" in names:
-        names = f"{names.partition('[')[0]}NAME"
+    if len(names) <= longest or "[" not in names:
+        return record
+    names, _, choices = names.partition("[")
+    return f"{names}NAME", f"{text} One of: {choices.rstrip(']').replace('|', ', ')}."
+
+
+def _short_row(option: click.Option, context: click.Context) -> Row:
+    """The option with the first sentence of its help."""
+    names, text = _row(option, context, _LONGEST_METAVAR)
     first = _SENTENCE_END.split(text)[0].rstrip(".")
     if first.count("(") > first.count(")"):  # the sentence ends inside brackets
         first = first.rpartition(" (")[0]

@@ -153,6 +153,7 @@ def test_help_fits_a_terminal_and_the_whole_is_in_groups(words: tuple[str, ...])
     text = "".join(short)
     assert text.count("(") == text.count(")")
     whole = helped(*words, "--help-all")
+    assert max(map(len, whole)) <= 80
     known = [f"{title}:" for title in (short_help.ANSWER, *short_help.SECTIONS)]
     titles = [line for line in whole if line.endswith(":") and not line.startswith(" ")]
     assert titles == [title for title in known if title in titles] and titles
