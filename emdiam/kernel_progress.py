@@ -46,8 +46,8 @@ def sentence(done: int, total: int | None, left: float | None) -> str:
     """The message while another kernel is compiled. total : number of kernels to compile, left : seconds for the rest;
     None if unknown."""
     count = f"{done + 1:,}" + ("" if total is None else f" of {total:,}")
-    more = "" if left is None else f" about {format_seconds(left)} more,"
-    return f"compiling kernels for this machine: {count},{more} once"
+    more = "" if left is None else f", about {format_seconds(left)} left"
+    return f"compiling kernel {count} for this machine, once{more}"
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from textwrap import shorten
 from typing import Any, Self
 
 from rich.console import Console, Group
@@ -16,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .phases import RESUME, PhaseBook, ShownPhase, Step, resumed_text
-from .progress import ANSWER, LINES, OUTCOME, PEAK, SECONDS, Event, joined
+from .progress import ANSWER, LINES, OUTCOME, PEAK, SECONDS, Event, by_parts, joined
 from .units import format_seconds, format_size
 
 _BAR_WIDTH, _FRAMES_A_SECOND = 24, 4
@@ -30,7 +31,7 @@ class _View(ABC):
     output has everything."""
 
     def __init__(self, console: Console) -> None:
-        self._began, self._lock = time.monotonic(), threading.Lock()
+        self._began, self._lock, self._console = time.monotonic(), threading.Lock(), console
         # Standard output is not touched: the answer is written there, and it may be a file.
         self._live = Live(get_renderable=self.render, console=console, refresh_per_second=_FRAMES_A_SECOND,
                           transient=True, redirect_stdout=False)
@@ -75,12 +76,12 @@ class LiveView(_View):
             line.add_row(_bar(phase, now), phase.pass_text(now) or phase.amount())
             # If the line shows a pass, the amount done in the phase follows its rate. Bounds start a line.
             pace = joined(phase.pace(now), phase.amount() if phase.pass_text(now) else "")
-            first = Text(f"{format_seconds(now - self._began)}  {self._book.title()}", no_wrap=True,
+            first = Text(f"{format_seconds(round(now - self._began))}  {self._book.title()}", no_wrap=True,
                          overflow="ellipsis")
             self._paced = self._paced or bool(pace)  # its line remains, even if empty, so that lines do not jump
-            console, texts = self._live.console, (*([pace or " "] if self._paced else []), self._book.facts_text())
-            below = [part for text in texts if text
-                     for part in Text(text).wrap(console, max(1, console.width - _ECHO_WIDTH))]
+            texts = (*([pace or " "] if self._paced else []), self._book.facts_text())
+            below = [Text(part) for text in texts if text
+                     for part in by_parts(text, max(1, self._console.width - _ECHO_WIDTH)) or [" "]]
         return Group(first, line, *below)
 
 
@@ -126,13 +127,13 @@ class NightView(_View):
             table.add_row("", "", f"and {len(lines) - _MOST_JOBS:,} more", "", "")
         if not total:
             return Group(table)
-        seconds = format_seconds(time.monotonic() - self._began)
+        seconds = format_seconds(round(time.monotonic() - self._began))
         return Group(table, Text(f"{done:,} of {total:,} jobs have ended, {seconds}", style="dim"))
 
     def _table(self) -> Table:
-        """An empty table whose columns are always the same. Long answers are wrapped."""
+        """An empty table whose columns are always the same."""
         table = Table.grid(padding=(0, 2), expand=True)
-        table.add_column(width=min(self._width, _WIDEST_NAME), no_wrap=True)
+        table.add_column(width=min(self._width, _WIDEST_NAME, self._console.width // 4), no_wrap=True)
         table.add_column(width=_STATE_WIDTH, no_wrap=True)
         table.add_column(ratio=1)
         table.add_column(width=_TIME_WIDTH, no_wrap=True, justify="right")
@@ -140,5 +141,7 @@ class NightView(_View):
         return table
 
     def _add(self, table: Table, job: str, state: str, answer: str, seconds: float, peak: int | None) -> None:
-        table.add_row(Text(job), Text(state), Text(answer), format_seconds(seconds) if seconds else "",
+        # Two to three lines of an answer; the table at the end of the batch has all of it.
+        text = shorten(answer, max(20, 2 * self._console.width // 3), placeholder=" ...")
+        table.add_row(Text(job), Text(state), Text(text), format_seconds(seconds) if seconds else "",
                       "" if peak is None else format_size(peak))

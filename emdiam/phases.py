@@ -41,7 +41,7 @@ WORDS = {
 _FACTS = {
     "active": "{} vertices with open bounds", "open": "{} vertices that may be farther apart",
     "traversals": "{} traversals", "searches": "{} searches", "bytes_read": "{} read",
-    "level": "at distance {} from the sources",
+    "level": "at distance {}",
     "masters": "{} masters", "sources": "{} sources", "counted": "{} sources counted", "run": "run {}",
     "iteration": "iteration {}", "height": "a tree of height {}", "fringe": "vertices at distance {} from the centre",
     "expected_seconds": "about {} left"}
@@ -154,7 +154,7 @@ class Pace:
         if not rates or not self.total:
             return ""
         rest = max(0, self.total - self.done)
-        return f", {range_text(rest / max(rates), rest / min(rates))} left"
+        return f", {range_text(*(max(min(rest, 1), round(rest / rate)) for rate in (max(rates), min(rates))))} left"
 
     def _since(self, sample: tuple[float, int], now: float) -> float | None:
         seconds, done = now - sample[0], self.done - sample[1]

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import Any, Literal
 
 from .decimals import Number
@@ -91,6 +92,12 @@ def bounds_text(lower: Number | None, upper: Number | None) -> str:
 def joined(*parts: str) -> str:
     """The nonempty parts, joined with commas."""
     return ", ".join(filter(None, parts))
+
+
+def by_parts(text: str, width: int) -> list[str]:
+    """Joined parts as lines that break between two parts: half a number would be a wrong number."""
+    lines = wrap(text.replace(" ", "\xa0").replace(",\xa0", ", "), width, break_on_hyphens=False)
+    return [line.replace("\xa0", " ") for line in lines]
 
 
 Listener = Callable[[Event], None]

@@ -18,7 +18,7 @@ from typing import Any
 
 from .heartbeat import Heartbeat
 from .phases import PhaseBook, Step, steps_of
-from .progress import Event, Listener, joined
+from .progress import Event, Listener, by_parts, joined
 from .units import format_seconds
 
 PATIENCE_SECONDS, _APART_SECONDS, _LINE_SECONDS = 2.0, 0.25, 10.0
@@ -103,7 +103,7 @@ class _Throttled(ABC):
         phase = self._book.latest
         assert phase is not None, "there was an event"
         figures = joined(phase.amount(), phase.pace(now), phase.pass_text(now), self._book.facts_text())
-        return f"{format_seconds(now - self._began)}  {self._book.title()}", figures
+        return f"{format_seconds(round(now - self._began))}  {self._book.title()}", figures
 
     @abstractmethod
     def _show(self, now: float) -> None:
@@ -122,11 +122,7 @@ class LineView(_Throttled):
         self._stream, self._width = stream, 0
 
     def _show(self, now: float) -> None:
-        text, *others = joined(*self._parts(now)).split(", ")
-        for other in others:  # only whole parts that fit: half a number would be a wrong number
-            if len(text) + len(other) + 2 > _WIDTH:
-                break
-            text = joined(text, other)
+        text = by_parts(joined(*self._parts(now)), _WIDTH)[0].rstrip(",")
         self._stream.write("\r" + text.ljust(self._width))
         self._stream.flush()
         self._width = len(text)

@@ -67,9 +67,9 @@ def library(monkeypatch: pytest.MonkeyPatch) -> logging.Logger:
 
 
 @pytest.mark.parametrize(("known", "text"), [
-    ((6, 12, 4.2), "compiling kernels for this machine: 7 of 12, about 4.2 s more, once"),
-    ((0, 12, None), "compiling kernels for this machine: 1 of 12, once"),
-    ((0, None, None), "compiling kernels for this machine: 1, once")])
+    ((6, 12, 4.2), "compiling kernel 7 of 12 for this machine, once, about 4.2 s left"),
+    ((0, 12, None), "compiling kernel 1 of 12 for this machine, once"),
+    ((0, None, None), "compiling kernel 1 for this machine, once")])
 def test_what_is_said(known: tuple[int, int | None, float | None], text: str) -> None:
     assert kernel_progress.sentence(*known) == text
 
@@ -80,7 +80,7 @@ def test_a_line_is_there_while_a_kernel_is_compiled(
     stream = kind()
     monkeypatch.setattr(sys, "stderr", stream)
     with kernel_progress.told(0, 3, 2.0):
-        assert stream.getvalue() == "\rcompiling kernels for this machine: 1 of 3, about 2 s more, once"
+        assert stream.getvalue() == "\rcompiling kernel 1 of 3 for this machine, once, about 2 s left"
     assert stream.getvalue().endswith(" \r")
     before = stream.getvalue()
     with pytest.raises(ZeroDivisionError), kernel_progress.told(0, 3, 2.0):
@@ -137,7 +137,7 @@ def test_a_program_knows_how_many_kernels_the_last_one_compiled(tmp_path: Path) 
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM, str(tmp_path), *map(str, ranks)], capture_output=True, text=True,
             check=True, env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}, timeout=PATIENCE)
-        return [line.removeprefix("compiling kernels for this machine: ").partition(",")[0]
+        return [line.removeprefix("compiling kernel ").partition(" for ")[0]
                 for line in done.stdout.splitlines()]
 
     assert said(1, 2, 3) == ["1", "2", "3"]
@@ -188,6 +188,6 @@ def test_a_command_says_it_of_the_first_kernel_and_shows_all(capsys: pytest.Capt
                 with kernel_progress.told(done, 2, None):
                     pass
         err = capsys.readouterr().err.splitlines()
-        assert err == [f"emdiam: compiling kernels for this machine: {i + 1} of 2, once" for i in range(lines)]
+        assert err == [f"emdiam: compiling kernel {i + 1} of 2 for this machine, once" for i in range(lines)]
     assert [(event.phase, event.amount()) for event in events] == [
         ("compile", "0 of 2 kernels (0 %)"), ("compile", "1 of 2 kernels (50 %)")]

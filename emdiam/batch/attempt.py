@@ -292,8 +292,8 @@ class Running:
 
     def shown(self) -> JobLine:
         """The line of the job for the live table."""
-        return JobLine(self.attempt.job.name, "running", doing(self._folder.events), time.monotonic() - self._began_at,
-                       self._peak)
+        return JobLine(self.attempt.job.name, "running", doing(self._folder.events),
+                       round(time.monotonic() - self._began_at), self._peak)
 
     def poll(self) -> AttemptRecord | None:
         """The record after the end, or None while it runs. Stops it at its deadline."""

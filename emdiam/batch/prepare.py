@@ -314,8 +314,6 @@ def answer_text(result: dict[str, Any] | None) -> str:
     if result.get("lower") is not None:
         radius = result.get("radius")
         return _bounds_text(result) + ("" if radius is None else f", radius {radius:,}")
-    if isinstance(result.get("files"), list):
-        return ", ".join(map(str, result["files"]))
     return next((text(result) for name, text in _ANSWERS.items() if result.get(name) is not None), "")
 
 
@@ -334,6 +332,7 @@ def _search_text(result: dict[str, Any]) -> str:
 
 # Field of a result, and its text in a few words; the first existing field counts.
 _ANSWERS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "files": lambda result: ", ".join(map(str, result["files"])),
     "record": lambda result: _sizes_text(result["record"]),
     "n_cells": lambda result: format_count(result["n_cells"], "run"),
     "mean": lambda result: f"mean {result['mean']:.4g}, effective diameter {result.get('effective_diameter', 0):.4g}",
@@ -346,8 +345,7 @@ _ANSWERS: dict[str, Callable[[dict[str, Any]], str]] = {
 
 
 def _bounds_text(result: dict[str, Any]) -> str:
-    lower, upper = result["lower"], result.get("upper")
-    text = f"D >= {lower:,}" if upper is None else bounds_text(lower, upper)
+    text = bounds_text(result["lower"], result.get("upper"))
     if result.get("strongly_connected") is False:
         text += f" (finite distances; {result.get('n_strong_components', 0):,} strong components)"
     elif result.get("connected") is False:

@@ -243,7 +243,7 @@ class _Night:
         for job in self.waiting:
             if job.name not in self.running:
                 needs, after = ([name for name in names if name not in self.ended] for names in (job.needs, job.after))
-                lines.append(JobLine(job.name, "waiting", f"for {text}" if (text := waits_text(needs, after)) else ""))
+                lines.append(JobLine(job.name, "waiting", f"for {waits_text(needs, after) or 'a running job to end'}"))
         self.progress(Event("jobs", len(self.ended), len(self.prepared.jobs), "jobs", {LINES: lines}, kind="jobs"))
 
     def _tell(self, job: Job, record: AttemptRecord | None = None) -> None:

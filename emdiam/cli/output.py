@@ -19,6 +19,7 @@ from ..errors import InputError
 
 _NAME = "emdiam: "
 _NARROWEST = 16  # least width of a folded table column
+_WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 _SENTENCE, _ANSWERED = "emdiam.sentence", "emdiam.answered"
 
 
@@ -75,27 +76,23 @@ def emit(text: str) -> None:
 def answer(data: dict[str, Any], text: Callable[[dict[str, Any]], str], as_json: bool) -> None:
     """Print the answer of a command: a JSON object on one line (NaN and infinity are refused, since JSON lacks them),
     or the result of `text`."""
-    if as_json:
-        emit(json.dumps(data, allow_nan=False, default=_exact))
-        return
-    shown = text(data)
-    emit(by_words(shown, get_terminal_size().columns) if sys.stdout.isatty() else shown)
+    shown = json.dumps(data, allow_nan=False, default=_exact) if as_json else text(data)
+    emit(by_words(shown, get_terminal_size().columns) if sys.stdout.isatty() and not as_json else shown)
 
 
 def by_words(text: str, width: int) -> str:
     """A text folded for a terminal of this width: long lines break between words, and lines of tables inside their last
-    column."""
-    return "\n".join(line if len(line) <= width else _folded(line, width) for line in text.split("\n"))
+    column. Lines of Markdown tables remain unchanged."""
+    return "\n".join(line if len(line) <= width or line.startswith("|") else _folded(line, width)
+                     for line in text.split("\n"))
 
 
 def _folded(line: str, width: int) -> str:
-    """A folded long line. A line of a Markdown table, or without room for a last column, remains unchanged."""
+    """A folded long line."""
     before, gap, last = line.rpartition("  ")
-    indent = len(before + gap) or 2
-    if line.startswith("|") or width - indent < _NARROWEST:
-        return line
-    return fill(last, width, initial_indent=before + gap, subsequent_indent=" " * indent, break_long_words=False,
-                break_on_hyphens=False)
+    if " " in last and before and width - len(before + gap) < _NARROWEST:  # the last column on separate lines
+        return before.rstrip() + "\n" + fill(last, width, initial_indent="    ", subsequent_indent="    ", **_WHOLE)
+    return fill(last, width, initial_indent=before + gap, subsequent_indent=" " * (len(before + gap) or 2), **_WHOLE)
 
 
 def _exact(value: Any) -> str:

@@ -136,13 +136,11 @@ def names_of(context: click.Context) -> list[str]:
 
 def _row(option: click.Option, context: click.Context, longest: int = _LONGEST_CHOICES) -> Row:
     """The option with its help. Longer choices follow the text, since no line breaks inside them."""
-    record = option.get_help_record(context)
-    assert record is not None
-    names, text = record
-    if len(names) <= longest or "[" not in names:
-        return record
-    names, _, choices = names.partition("[")
-    return f"{names}NAME", f"{text} One of: {choices.rstrip(']').replace('|', ', ')}."
+    names, text = option.get_help_record(context) or ("", "")
+    if len(names) > longest and "[" in names:
+        names, _, choices = names.partition("[")
+        return f"{names}NAME", f"{text} One of: {choices.rstrip(']').replace('|', ', ')}."
+    return names, text
 
 
 def _short_row(option: click.Option, context: click.Context) -> Row:

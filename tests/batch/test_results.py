@@ -236,7 +236,7 @@ def test_only_the_end_of_a_log_is_read(tmp_path: Path):
 @pytest.mark.parametrize("result, text", [
     (None, ""), ({}, ""), (ANSWER, "D = 3"),
     ({"lower": 3, "upper": 5, "estimate": 6}, "3 <= D <= 5, method's estimate 6"),
-    ({"lower": 3, "upper": None}, "D >= 3"), ({"runs": [ANSWER, ANSWER]}, "D = 3; D = 3"),
+    ({"lower": 3, "upper": None}, "3 <= D"), ({"runs": [ANSWER, ANSWER]}, "D = 3; D = 3"),
     ({"lower": 4, "upper": 4, "connected": False, "n_components": 2000, "diameter_largest_component": 3},
      "D = 4 (2,000 components; largest component: 3)"),
     ({"lower": 84, "upper": 84, "connected": False, "n_components": 1, "strongly_connected": False,

@@ -298,7 +298,8 @@ def test_jobs_that_have_not_ended_are_told_now_and_then(night: Night, monkeypatc
     night.run(progress=events.append)
     told = [(event.done, [line[:3] for line in event.facts[LINES]]) for event in events if event.kind == "jobs"]
     first = [("s", "running", ""), ("x", "waiting", "for s"), ("y", "waiting", "for s")]
-    assert told[0] == (0, first) and (1, [("x", "running", ""), ("y", "waiting", "")]) in told
+    assert told[0] == (0, first) and (
+        1, [("x", "running", ""), ("y", "waiting", "for a running job to end")]) in told
     assert told[-1][0] == 3 or told[-1][0] == 2
 
 
@@ -316,6 +317,8 @@ def test_records_are_handed_on_as_jobs_end(night: Night):
     (['{"phase": "bfs", "facts": {"lower": 3, "upper": 9}}', '{"phase": "verify", "lower": 4}', '{"torn'],
      "4 <= D <= 9, checking the longest path"),
     (['{"phase": "read", "done": 3, "total": 8}'], "reading edges (38 %)"),
+    (['{"phase": "read", "at": 2.0, "done": 3, "total": 80}', '{"record": "traversal", "phase": "read", "at": 2.1}',
+      '{"phase": "read", "at": 4.0, "done": 8, "total": 80}'], "reading edges (10 %), 29 s left"),
     (['{"phase": "read", "done": 3, "total": 8}', '{"phase": "merge", "done": 0, "total": 8}'],
      "merging sorted edges")])
 def test_what_a_job_does_is_read_from_its_events(tmp_path: Path, lines: list[str], text: str):

@@ -63,7 +63,7 @@ def test_facts_say_what_they_mean_and_others_are_for_programs():
              "verb": "bfs", "expected_seconds": 61.0}
     assert lines_of([(0, Event("bfs")), (1, Event("bfs", facts=facts))])[-1] == (
         "BFS from one vertex at a time, 1 s since the start, diameter: 3 <= D <= 9, 1 vertex with open bounds,"
-        " 1 traversal, 1.0 MiB read, at distance 7 from the sources, about 1 min 01 s left")
+        " 1 traversal, 1.0 MiB read, at distance 7, about 1 min 01 s left")
     assert lines_of([(0, Event("job-1", facts={"share": 0.25, "peak_bytes": 1 << 20}))])[-1] == (
         "job-1, 0 s since the start, share 0.25, peak bytes 1.0 MiB")
 
@@ -226,7 +226,7 @@ def test_jobs_of_a_batch_are_a_table_above_which_those_that_have_ended_scroll_aw
                                                        ANSWER: "a sentence of many words " * 5}, finished=True))
         assert "wing-exact" not in shown(view, width)
     ended = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.getvalue())
-    assert re.search(r"wing-exact +failed +a sentence", ended) and ended.count("sentence") == 5
+    assert re.search(r"wing-exact +failed +a sentence", ended) and 1 <= ended.count("sentence") <= 3 and " ..." in ended
     assert "2 of 22 jobs have ended" in ended and not re.search("wing-exact +running", ended.split("2 of 22")[-1])
     assert all(len(line.strip("\r")) <= width for line in ended.splitlines())
 
@@ -289,6 +289,14 @@ def test_the_live_view_has_room_for_the_echo_of_a_key():
     for length in range(12):
         view(Event("bfs", 7, None, "arcs", facts={**facts, "traversals": 10**length}))
         assert max(map(len, shown(view, 80).split("\n")[2:])) <= 78
+
+
+def test_lines_of_the_live_view_break_between_facts():
+    view = LiveView(Console(file=io.StringIO(), width=80))
+    view(Event("multi-source", facts={"lower": 1593, "upper": 1626, "traversals": 35, "bytes_read": 1 << 20,
+                                      "active": 426_984}))
+    assert shown(view, 80).split("\n")[2:] == [
+        "diameter: 1,593 <= D <= 1,626, 426,984 vertices with open bounds,", "35 traversals, 1.0 MiB read"]
 
 
 def test_the_live_view_stands_before_the_first_event():

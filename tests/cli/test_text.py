@@ -196,7 +196,8 @@ def test_a_terminal_has_answers_by_words(monkeypatch: pytest.MonkeyPatch, capsys
     rows = "component of  vertices  diameter" + " " * 60 + "3\n| a | " + "b" * 90
     row = "web  done  5.9 s  150.1 MiB  28 <= D <= 55, method's estimate 68 and a further sentence"
     folded = row.replace(" sentence", "\n" + " " * 29 + "sentence")
-    assert by_words(row, 80) == folded and by_words(row, 40) == row
+    below = "web  done  5.9 s  150.1 MiB\n    28 <= D <= 55, method's estimate 68\n    and a further sentence"
+    assert by_words(row, 80) == folded and by_words(row, 40) == below
     path = "path: in /a/" + "folder-of-a-long-name/" * 5
     wrapped = "traversals: 3 BFS for 406,057 vertices and 58,096,801 edges; 448,888,713 arcs\n  scanned, 186.9 MiB read"
     assert by_words(f"{long}\n{rows}\n{path}", 80) == f"{wrapped}\n{rows}\npath: in\n  {path.removeprefix('path: in ')}"
