@@ -45,7 +45,7 @@ _BAR, _FRAME = 0.25, 0.7  # heights of a bar, and of the rest of the figure
 _LONGEST_LABEL, _LIMIT_PHASES, _LIMIT_MARKS = 24, 12, 40
 _DECADES = 30.0  # values that differ by more than this factor get a logarithmic axis
 _MARKS, _MOST_APART = "os^Dv*PX", 100  # more bars with gaps would look pale
-_MB, _LEAST_SECONDS = 1e-6, 1e-3
+_MIB, _LEAST_SECONDS = 2.0**-20, 1e-3
 # (factor, digits): a logarithmic axis over less than the factor has numbers at minor marks with these leading digits.
 _FINER = ((2.0, "123456789"), (30.0, "2357"), (300.0, "25"))
 
@@ -168,7 +168,7 @@ def draw_phases(spells: Sequence[tuple[str, float, int | None]]) -> Figure:
     shown = [spell for spell in spells if spell in longest]
     columns: list[tuple[list[float], str]] = [([seconds for _, seconds, _ in shown], "time (seconds)")]
     if any(read for phase, _, read in shown if phase not in STARTUP):
-        columns.append(([(read or 0) * _MB for _, _, read in shown], "read (MB)"))
+        columns.append(([(read or 0) * _MIB for _, _, read in shown], "read (MiB)"))
     figure, panels = _new(_FRAME + _BAR * max(1, len(shown)), (1, len(columns)), sharey=True)
     for axes, (values, label) in zip(panels, columns, strict=True):
         _bars(axes, values, label, color=[_GREY if phase in STARTUP else _BLUE for phase, _, _ in shown])
@@ -183,12 +183,11 @@ def draw_phases(spells: Sequence[tuple[str, float, int | None]]) -> Figure:
 def draw_memory(rows: Sequence[tuple[str, float, float | None, float | None, float | None]]) -> Figure:
     """Measured against planned memory. rows : (name, measured, planned, predicted, limit), bytes."""
     figure, (axes,) = _new(_FRAME + 0.4 + _BAR * max(1, len(rows)))
-    scale = 1 / (1 << 20)
-    axes.barh(range(len(rows)), [row[1] * scale for row in rows], color=_BLUE, height=0.62, label="measured peak")
+    axes.barh(range(len(rows)), [row[1] * _MIB for row in rows], color=_BLUE, height=0.62, label="measured peak")
     marks = (("planned", "|", _INK, 15), ("predicted", "D", _ORANGE, 5), ("limit", "x", _INK, 5))
     largest = max(max(row[1], row[2] or 0) for row in rows)
     for (label, mark, colour, big), values in zip(marks, list(zip(*rows, strict=True))[2:], strict=True):
-        shown = [(value * scale, i) for i, value in enumerate(values) if value is not None and value <= 1.5 * largest]
+        shown = [(value * _MIB, i) for i, value in enumerate(values) if value is not None and value <= 1.5 * largest]
         if shown:
             axes.plot(*zip(*shown, strict=True), linestyle="", marker=mark, color=colour, markersize=big,
                       markeredgewidth=2 if mark == "|" else 1, label=label)
@@ -314,7 +313,7 @@ _PANEL, _MARK, _LINE, _LETTER = (225.0, 165.0), 4.0, 10.0, 5.2
 _LINEAR_BELOW = 4.0  # a linear axis for qualities that differ by less than this factor
 _STYLES = {"clusters": ("o", _ORANGE), "sweep": ("s", _BLUE), "spanning": ("^", _GREEN), "fringe": ("D", _PURPLE),
            "exact": ("*", _INK)}
-SECONDS, MEGABYTES = ("search (seconds, log scale)", 1.0), ("read from disk (MB, log scale)", _MB)
+SECONDS, MEBIBYTES = ("search (seconds, log scale)", 1.0), ("read from disk (MiB, log scale)", _MIB)
 
 
 def write_image(figure: Figure, path: Path, **options: Any) -> None:
@@ -406,7 +405,7 @@ def draw_seconds(points: Sequence[Point]) -> Figure:
 
 def draw_bytes(points: Sequence[Point]) -> Figure:
     """Quality against bytes read."""
-    return draw_quality(points, MEGABYTES)
+    return draw_quality(points, MEBIBYTES)
 
 
 @_styled

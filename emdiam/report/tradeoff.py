@@ -224,7 +224,7 @@ def draw(summary: Tradeoff, folder: Path) -> list[Path]:
     files: list[Path] = []
     for front, column in FRONTS.items():
         shown = [row for row in ended if row[column]]
-        price = drawing.MEGABYTES if column == "bytes_read" else drawing.SECONDS
+        price = drawing.MEBIBYTES if column == "bytes_read" else drawing.SECONDS
         if len(shown) > 1 and differ(shown, column):
             points = [row_point(row, summary.diameter, price=column, front=front) for row in shown]
             figure = drawing.draw_quality([point for point in points if point is not None], price, title)

@@ -241,6 +241,8 @@ def test_only_the_end_of_a_log_is_read(tmp_path: Path):
      "D = 4 (2,000 components; largest component: 3)"),
     ({"lower": 84, "upper": 84, "connected": False, "n_components": 1, "strongly_connected": False,
       "n_strong_components": 3}, "D = 84 (finite distances; 3 strong components)"),
+    ({"lower": 4, "upper": 4, "connected": False, "n_components": 2, "diameter_largest_component": 4},
+     "D = 4 (2 components)"),
     ({"record": {"n_vertices": 1000, "n_edges": 5}}, "1,000 vertices, 5 edges"),
     ({"verified": True, "lower": 3, "upper": 3}, "proved"), ({"verified": False}, "not proved"),
     ({"n_cells": 12, "lower": None, "upper": None}, "12 runs"), ({**ANSWER, "radius": 2}, "D = 3, radius 2"),
