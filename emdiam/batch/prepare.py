@@ -345,14 +345,13 @@ _ANSWERS: dict[str, Callable[[dict[str, Any]], str]] = {
 
 
 def _bounds_text(result: dict[str, Any]) -> str:
-    text = bounds_text(result["lower"], result.get("upper"))
+    text, estimate = bounds_text(result["lower"], result.get("upper")), result.get("estimate")
     if result.get("strongly_connected") is False:
         text += f" (finite distances; {result.get('n_strong_components', 0):,} strong components)"
     elif result.get("connected") is False:
         largest = result.get("diameter_largest_component")
         text += (f" ({result.get('n_components', 0):,} components"
                  + (")" if largest is None or text == f"D = {largest:,}" else f"; largest component: {largest:,})"))
-    estimate = result.get("estimate")
     return text if estimate is None else f"{text}, method's estimate {estimate:,}"
 
 

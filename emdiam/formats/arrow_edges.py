@@ -71,7 +71,7 @@ class EdgeColumns:
     direction: int | None = None
 
     def said(self, format_name: str) -> str:
-        """What of a source of this format was read as the edges."""
+        """The columns that were read as the edges, in a source of this format."""
         return f"{format_name}; edges: {self.names[0]} and {self.names[1]}"
 
     @property

@@ -212,7 +212,7 @@ def test_a_dashboard_that_cannot_be_is_refused(store: Path, monkeypatch: pytest.
 
 def test_without_what_tls_needs_there_are_no_workers(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cryptography", None)
-    with pytest.raises(InputError, match=r"pip install emdiam\[dask\]"):
+    with pytest.raises(InputError, match=r"pip install 'emdiam\[dask\]'"):
         execute(store, task_of("exact", {"workers": 1}))
 
 
