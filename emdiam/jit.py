@@ -337,7 +337,8 @@ def _compiling() -> Iterator[None]:
     done, total = _Spent.kernels, _Spent.expected
     if total is not None and done >= total:
         total = None
-    pace = kernel_progress.Spent.compiling / done if done else _Spent.pace
+    # The first kernel may take as long as twelve others.
+    pace = kernel_progress.Spent.compiling / done if done > 3 else _Spent.pace
     left = None if total is None or pace is None else pace * (total - done)
     begin, collecting = time.perf_counter(), gc.isenabled()
     gc.disable()

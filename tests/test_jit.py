@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,19 @@ def test_compiling_is_counted_and_told_once(
     assert len(told) == 2 and all(re.match(r"compiling kernel \d.* for this machine, once", text) for text in told)
     assert seconds > 0 and compiled - before >= seconds
     assert call() == (0, []) and jit.kernel_seconds() > compiled  # loading takes time too
+
+
+@pytest.mark.parametrize(("done", "left"), [(1, None), (3, None), (4, 48.0)])
+def test_time_left_is_not_foretold_from_the_first_kernels(
+        done: int, left: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Any] = []
+    monkeypatch.setattr(kernel_progress, "told", lambda *facts: told.append(facts) or nullcontext())
+    for name, value in (("kernels", done), ("expected", 20), ("pace", None)):
+        monkeypatch.setattr(jit._Spent, name, value)
+    monkeypatch.setattr(kernel_progress.Spent, "compiling", 12.0)
+    with jit._compiling():
+        pass
+    assert told == [(done, 20, left)]
 
 
 def test_scipy_is_not_imported_for_blas() -> None:
