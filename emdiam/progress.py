@@ -96,8 +96,8 @@ def joined(*parts: str) -> str:
 
 def by_parts(text: str, width: int) -> list[str]:
     """Joined parts as lines that break between two parts: half a number would be a wrong number."""
-    lines = wrap(text.replace(" ", "\xa0").replace(",\xa0", ", "), width, break_on_hyphens=False)
-    return [line.replace("\xa0", " ") for line in lines]
+    text = text.replace(" ", "\xa0").replace(",\xa0", ", ")
+    return [line.replace("\xa0", " ") for line in wrap(text, width, break_on_hyphens=False, break_long_words=False)]
 
 
 Listener = Callable[[Event], None]

@@ -13,7 +13,7 @@ import pytest
 import emdiam
 from emdiam.live import LiveView
 from emdiam.phases import steps_of
-from emdiam.progress import Event
+from emdiam.progress import Event, by_parts
 from emdiam.progress_view import LineView, NotebookView, _view, watching
 
 
@@ -95,6 +95,12 @@ def test_a_line_has_no_half_of_a_figure():
             now[0] = float(second)
             view(Event("read", second << 20, 58_096_801, "edges"))
     assert screen.getvalue().split("\r")[2].endswith("20,971,520 of 58,096,801 edges (36 %)")
+
+
+def test_lines_break_between_facts_alone():
+    """Also where a fact is longer than a line."""
+    assert by_parts("3 <= D <= 6, 22 searches, 8 read", 23) == ["3 <= D <= 6,", "22 searches, 8 read"]
+    assert by_parts("1,593 <= D <= 1,626, 227 traversals", 8) == ["1,593 <= D <= 1,626,", "227 traversals"]
 
 
 def test_a_notebook_has_a_bar_that_goes(notebook: Display):

@@ -351,7 +351,7 @@ def _bounds_text(result: dict[str, Any]) -> str:
     elif result.get("connected") is False:
         largest = result.get("diameter_largest_component")
         text += (f" ({result.get('n_components', 0):,} components"
-                 + (")" if largest is None or text == f"D = {largest:,}" else f"; largest component: {largest:,})"))
+                 + (")" if largest in (None, result.get("upper")) else f"; largest component: {largest:,})"))
     return text if estimate is None else f"{text}, method's estimate {estimate:,}"
 
 

@@ -286,7 +286,7 @@ class _Proof:
         held = self._hold(store.n_vertices * (2 * store.id_dtype.itemsize + 1) + scan_bytes(store, threads))
         is_source = np.zeros(store.n_vertices, bool)
         is_source[self._sources] = True
-        labelling = Labelling(store.n_vertices, store.id_dtype)
+        labelling = Labelling(store.n_vertices, store.id_dtype, symmetric=True)
         scan_arcs(store, threads, lambda run, ids: labelling.add_others(run, ids, is_source))
         self._report.scans += 1
         parts = labelling.flat()[0]

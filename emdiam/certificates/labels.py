@@ -7,7 +7,7 @@ have labels that differ by more than 1 (the column is *level*), then label(v) <=
 distances.
 
 Bytes per vertex: the labels, one item per column. Work: arcs of a row are examined for a column until the parent is
-found; for a level column, all arcs.
+found; for a level column, all arcs to larger vertices.
 
 A DistanceGroup contains columns that are all distances, checked in one pass too. The labels of a column are the
 distances from its vertex p if only p has label 0 and, in the component of p, the smallest label of a vertex's

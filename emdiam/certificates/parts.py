@@ -117,8 +117,8 @@ def read_graph(store: Store, facts: GraphFacts, threads: int, meter: Meter) -> t
 def _read(store: Store, threads: int, meter: Meter) -> tuple[EdgeDigest, Labelling]:
     """Compute both in one pass over the edges."""
     meter.begin("graph", store.indices.n_chunks, "chunks")
-    digest, labelling = EdgeDigest(store), Labelling(
-        store.n_vertices, store.id_dtype, symmetric=not store.directed)  # the digest shows whether it is
+    digest = EdgeDigest(store)  # which shows whether an undirected store is symmetric
+    labelling = Labelling(store.n_vertices, store.id_dtype, symmetric=not store.directed)
 
     def work(run: ArcRun, ids: np.ndarray) -> None:
         digest.add(run, ids)
