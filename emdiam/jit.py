@@ -368,7 +368,7 @@ def _is_there(folder: Path | None, module: str, place: str) -> bool:
     from . import kernel_objects
 
     sources, _, name = place.partition("/")
-    if module in sys.modules:
+    if hasattr(sys.modules.get(module), "__file__"):  # the main module has none if its code comes from a string
         if sources not in ("*", source_digest(module)):
             return False
         sources = source_digest(module)

@@ -151,6 +151,18 @@ def test_a_program_knows_how_many_kernels_the_last_one_compiled(tmp_path: Path) 
     assert list(kept) == ["program"] and len(kept["program"]["kernels"]) == 4 and kept["program"]["seconds"] > 0
 
 
+def test_kernels_of_another_main_module(tmp_path: Path) -> None:
+    """The last process was a script with kernels of its own; this one has its code from a string, and so no file."""
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    program = PROGRAM.replace("import kernels", "import __main__, kernels\nassert not hasattr(__main__, '__file__')")
+    kept = {"program": {"kernels": [["__main__", "0123456789abcdef/rank.0123.o"]], "seconds": 0.5}}
+    (tmp_path / kernel_progress.LAST).write_text(json.dumps(kept))
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    out = subprocess.run([sys.executable, "-c", program, tmp_path, "1"], env=env, capture_output=True, text=True,
+                         timeout=PATIENCE, check=True)
+    assert out.stdout == "compiling kernel 1 of 1 for this machine, once, about 0.5 s left\n"
+
+
 def test_a_first_run_counts_those_of_a_usual_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """But those that are there; the file of the package names kernels that there are."""
     (tmp_path / "kernels.py").write_text(KERNELS)
