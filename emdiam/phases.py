@@ -34,7 +34,8 @@ WORDS = {
     "condense": "condensing the graph to its clusters", "shortest paths": "shortest paths between clusters",
     "upper bound": "proving an upper bound", "lower bound": "looking for a long distance",
     "count": "counting distances", "solve": "distances of all pairs", "triangles": "counting triangles",
-    "cores": "peeling cores (degeneracy)", "digest": "writing the certificate", "graph": "comparing the graph's digest",
+    "cores": "peeling cores (degeneracy)", "digest": "writing the certificate",
+    "graph": "comparing the graph with the certificate",
     "small components": "checking small components", "labels": "distances from the certificate's sources",
     "check labels": "checking distances against edges"}
 # Facts in words; others appear only in the record of --events. {} is the number.
@@ -77,8 +78,7 @@ _STEPS: dict[str, tuple[Step, ...]] = {
     "reorder": (_ORDERING, *_WRITING), "exact": _RUN, "ecc": _RUN,
     "approx": _RUN, "distances": (_RUN[0], frozenset({"components"}), frozenset({"count"})),
     "sssp": (_RUN[0], frozenset({"search", "tree"})), "apsp": (_RUN[0], frozenset({"solve"})),
-    "verify": (frozenset({"graph", "small components"}), frozenset({"load", "labels", "check labels"}),
-               frozenset({"pairs"}))}
+    "verify": (frozenset({"graph", "small components", "load", "labels", "check labels"}), frozenset({"pairs"}))}
 # Phases that may come at any step.
 _ASIDE = ("compile", "workers", "recover", RESUME)
 

@@ -46,12 +46,20 @@ class Labelling:
 
     def __init__(self, n_vertices: int, dtype: np.dtype[Any], *, symmetric: bool = False) -> None:
         self._parent, self._symmetric = np.arange(n_vertices, dtype=dtype), symmetric
+        self._of, self._closed, self.leaving = np.empty(0, np.uint8), np.empty(0, np.bool_), False
         self._lock = threading.Lock()
+
+    def connect(self, of: np.ndarray, closed: np.ndarray) -> None:
+        """Unite vertices that are known to be connected, before any run. of : unsigned[n], the number of each one's
+        set, from 1 on, 0 for none. closed : bool[k + 1], by number, whether others check that no arc leads out of the
+        set; `leaving` becomes true if one leads out of another set."""
+        self._of, self._closed = of, closed
+        point_to_first(of, np.full(len(closed), -1, np.int64), self._parent)
 
     def add(self, run: ArcRun, ids: np.ndarray) -> None:
         """Unite the ends of all arcs of a run; ids as in scan_arcs."""
         with self._lock:
-            unite(run.rows, run.starts, ids, self._symmetric, self._parent)
+            self.leaving |= unite(run.rows, run.starts, ids, self._symmetric, self._of, self._closed, self._parent)
 
     def add_others(self, run: ArcRun, ids: np.ndarray, left_out: np.ndarray) -> None:
         """The same, without arcs that have an end in `left_out`, bool[n]."""
@@ -100,10 +108,29 @@ def _root(parent, v):
 
 
 @kernel
-def unite(rows, starts, ids, only_up, parent):
-    """Unite row rows[i] with ids[starts[i]:starts[i+1]], or only with the larger ones, the smaller root on top."""
+def point_to_first(of, first, parent):
+    """Point the vertices of each set to its smallest vertex. of : see Labelling.connect. first : int64[k + 1], -1."""
+    for v in range(len(of)):
+        c = np.int64(of[v])
+        if c:
+            if first[c] < 0:
+                first[c] = v
+            parent[v] = first[c]
+
+
+@kernel
+def unite(rows, starts, ids, only_up, of, closed, parent):
+    """Unite row rows[i] with ids[starts[i]:starts[i+1]], or only with the larger ones, the smaller root on top. of,
+    closed : see Labelling.connect, or length 0; rows of sets are not united. Returns whether an arc leads out of one
+    that is not closed."""
+    leaving = False
     for i in range(len(rows)):
         v = np.int64(rows[i])
+        if len(of) and of[v]:
+            if not closed[np.int64(of[v])]:
+                for p in range(starts[i], starts[i + 1]):
+                    leaving |= of[np.int64(ids[p])] != of[v]
+            continue
         root = _root(parent, v)
         for p in range(starts[i], starts[i + 1]):
             w = np.int64(ids[p])
@@ -115,6 +142,7 @@ def unite(rows, starts, ids, only_up, parent):
             elif other < root:
                 parent[root] = other
                 root = other
+    return leaving
 
 
 @kernel

@@ -80,23 +80,29 @@ class LabelStage:
         # A larger bound than the number of vertices proves no more than that number.
         self._limits = np.array([0, *(min(part.upper, part.size - 1) for part in parts)], np.int64)
 
-    def run(self) -> list[Gathered]:
-        """Propose, check and use every column; returns the unsettled vertices of the parts that need pairs.
+    def run(self, checked: LabelGroup | None = None) -> list[Gathered]:
+        """Propose, check and use every column; returns the unsettled vertices of the parts that need pairs. checked :
+        all columns, if they were proposed and checked before.
 
         Raises Refused, EmdiamError for wrong labels, BudgetError, StoreError.
         """
         columns = [column for part in self._parts for column in part.columns()]
         if not columns:
             return self._unsettled()
+        if checked is not None:
+            self._use(checked)
+            return self._filled(checked)
         plan = plan_groups(self._store, len(columns), self._dtype.itemsize, self._budget, self._budget.later_bytes)
         groups = make_groups(columns, plan.columns)
         paired = [group for group in groups if any(column.pairs for column in group)]
         last = self._with_engine(plan, groups, paired)
-        if isinstance(last, list):
-            return last
+        return last if isinstance(last, list) else self._filled(last)
+
+    def _filled(self, group: LabelGroup) -> list[Gathered]:
+        """The unsettled vertices with their labels, from the only group with columns that prove pairs."""
         gathered = self._unsettled()
         for left in gathered:
-            left.fill(last)
+            left.fill(group)
         return gathered
 
     def _with_engine(
@@ -112,8 +118,7 @@ class LabelStage:
             for columns in groups:
                 group = None  # frees its labels before the next ones are made
                 group = self._checked(engine, plan, columns)
-                group.settle(self._limits, self._settled)
-                self._check_witnesses(group)
+                self._use(group)
             assert group is not None, "there is a column"
             if len(paired) < 2:
                 return group
@@ -134,11 +139,13 @@ class LabelStage:
         group.check(self._store, self._budget.threads, self._meter.update, roomy=plan.beside > 0)
         self._meter.end()
         self._report.scans += 1
-        for column, reach in zip(columns, group.reach.tolist(), strict=True):
-            check_within(self._store, column, reach)
         return group
 
-    def _check_witnesses(self, group: LabelGroup) -> None:
+    def _use(self, group: LabelGroup) -> None:
+        """Settle vertices, and check the witnesses. Raises Refused."""
+        for column, reach in zip(group.columns, group.reach.tolist(), strict=True):
+            check_within(self._store, column, reach)
+        group.settle(self._limits, self._settled)
         for j, column in enumerate(group.columns):
             part = self._parts[column.component - 1]
             if column.level and part.witness is not None:

@@ -27,7 +27,7 @@ import numpy as np
 
 from ..errors import EmdiamError
 from ..jit import inlined, kernel
-from ..store.arc_runs import ArcRun, Tick, scan_arcs
+from ..store.arc_runs import ArcRun, Tick, Work, scan_arcs
 from ..store.store import Store
 
 MOST_COLUMNS = 64
@@ -52,6 +52,10 @@ class LabelColumn:
     settles: bool = False
     pairs: bool = False
     level: bool = False
+
+
+class WrongLabel(EmdiamError):
+    """A label is no distance."""
 
 
 class LabelGroup:
@@ -79,20 +83,35 @@ class LabelGroup:
         self._levels = np.empty(0, labels.dtype)
         self.reach = np.zeros(len(columns), np.int64)
 
-    def check(self, store: Store, threads: int, tick: Tick | None = None, *, roomy: bool = False) -> None:
+    def leveled(self, count: int) -> np.ndarray:
+        """By the number of a component, up to `count`, whether it has a level column; bool[count + 1]. The check of a
+        level column finds an arc to a vertex without a label in it."""
+        out = np.zeros(count + 1, np.bool_)
+        out[: len(self._level)] = self._level >= 0
+        return out
+
+    def check(self, store: Store, threads: int, tick: Tick | None = None, *, roomy: bool = False,
+              beside: Work | None = None) -> None:
         """Prove that the columns have the module's properties, in one pass over the edges. roomy : whether another
         column fits in memory; level columns, whose every arc is examined, are read faster from a separate copy.
+        beside : called with every run, too.
 
-        Raises EmdiamError if they do not, which is a fault of the traversals, not of a certificate.
+        Raises WrongLabel if they do not, which is a fault of the traversals, not of a certificate.
         """
         fault = np.full(2, -1, np.int64)
         if not self.check_ends(fault):
             raise self._wrong(store, int(fault[0]), int(fault[1]))
-        if roomy and len(self.columns) > 1 and (self._level >= 0).any():
-            self._levels = np.zeros(len(self.labels), self.labels.dtype)
+        if roomy and len(self.columns) > 1 and (self._level >= 0).sum() == 1:
+            self._levels = np.full(len(self.labels), np.iinfo(self.labels.dtype).max, self.labels.dtype)
             put_levels_apart(self.labels, self.member, self._level, self._levels)
         scan = self._new_scan()
-        scan_arcs(store, threads, scan.work, tick)
+
+        def work(run: ArcRun, ids: np.ndarray) -> None:
+            scan.work(run, ids)
+            if beside is not None:
+                beside(run, ids)
+
+        scan_arcs(store, threads, work, tick)
         self._levels = self._levels[:0].copy()
         orphan = scan.orphan()
         if orphan is not None:
@@ -118,9 +137,9 @@ class LabelGroup:
                    self._level, self._levels, fault, masks)
         return masks
 
-    def _wrong(self, store: Store, vertex: int, column: int) -> EmdiamError:
+    def _wrong(self, store: Store, vertex: int, column: int) -> WrongLabel:
         at, source = store.user_ids(np.array([vertex, self.columns[column].vertex]))
-        return EmdiamError(f"what the traversal from vertex {source} says of vertex {at} is no distance: {REPORT}")
+        return WrongLabel(f"what the traversal from vertex {source} says of vertex {at} is no distance: {REPORT}")
 
 
 class GroupScan:

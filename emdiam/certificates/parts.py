@@ -93,29 +93,27 @@ def find_parts(
     Raises Refused for another graph, unknown ids, and wrong claims about components and their sizes; StoreError.
     """
     digest, labelling = read_graph(store, certificate.graph, threads, meter)
-    vertices = _vertices(store, certificate, digest.hashes)
+    vertices = vertices_of(store, certificate, digest.hashes)
     del digest
+    return checked_parts(certificate, vertices, labelling)
+
+
+def checked_parts(
+    certificate: Certificate, vertices: dict[Id, int], labelling: Labelling
+) -> tuple[list[CertifiedPart], np.ndarray]:
+    """See find_parts. vertices : of the ids in the certificate. labelling : after the pass."""
     members = labelling.members(np.array([vertices[part.vertex] for part in certificate.components], np.int64))
-    parts = [_part(number, part, vertices, members) for number, part in enumerate(certificate.components, start=1)]
+    parts = []
+    for number, part in enumerate(certificate.components, start=1):
+        _check_part(number, part, vertices, members)
+        parts.append(claimed_part(number, part, vertices))
     _check_claims(certificate, parts, members)
     return parts, members.of
 
 
 def read_graph(store: Store, facts: GraphFacts, threads: int, meter: Meter) -> tuple[EdgeDigest, Labelling]:
     """Digest and components, in one pass. Raises Refused if the store has another graph."""
-    if (facts.n_vertices, facts.n_edges) != (store.n_vertices, store.n_edges):
-        raise Refused(f"it is about a graph of {facts.n_vertices:,} vertices and {facts.n_edges:,} edges, the store"
-                      f" has {store.n_vertices:,} and {store.n_edges:,}")
-    if store.n_vertices == 0:
-        raise Refused("the graph has no vertices, so its diameter is undefined")
-    digest, labelling = _read(store, threads, meter)
-    if digest.hexdigest() != facts.digest:
-        raise Refused("it is about another graph: the digests of the edges differ")
-    return digest, labelling
-
-
-def _read(store: Store, threads: int, meter: Meter) -> tuple[EdgeDigest, Labelling]:
-    """Compute both in one pass over the edges."""
+    check_counts(store, facts)
     meter.begin("graph", store.indices.n_chunks, "chunks")
     digest = EdgeDigest(store)  # which shows whether an undirected store is symmetric
     labelling = Labelling(store.n_vertices, store.id_dtype, symmetric=not store.directed)
@@ -126,10 +124,26 @@ def _read(store: Store, threads: int, meter: Meter) -> tuple[EdgeDigest, Labelli
 
     scan_arcs(store, threads, work, meter.update)
     meter.end()
+    check_digest(digest, facts)
     return digest, labelling
 
 
-def _vertices(store: Store, certificate: Certificate, hashes: np.ndarray) -> dict[Id, int]:
+def check_counts(store: Store, facts: GraphFacts) -> None:
+    """Raise Refused if the store has another number of vertices or edges, or no vertex."""
+    if (facts.n_vertices, facts.n_edges) != (store.n_vertices, store.n_edges):
+        raise Refused(f"it is about a graph of {facts.n_vertices:,} vertices and {facts.n_edges:,} edges, the store"
+                      f" has {store.n_vertices:,} and {store.n_edges:,}")
+    if store.n_vertices == 0:
+        raise Refused("the graph has no vertices, so its diameter is undefined")
+
+
+def check_digest(digest: EdgeDigest, facts: GraphFacts) -> None:
+    """Raise Refused if the store, whose arcs were all added, has another graph."""
+    if digest.hexdigest() != facts.digest:
+        raise Refused("it is about another graph: the digests of the edges differ")
+
+
+def vertices_of(store: Store, certificate: Certificate, hashes: np.ndarray) -> dict[Id, int]:
     """The vertex of every id in the certificate."""
     names = list(dict.fromkeys(certificate.ids()))
     vertices = dict(zip(names, find_vertices(store, names, hashes).tolist(), strict=True))
@@ -139,20 +153,25 @@ def _vertices(store: Store, certificate: Certificate, hashes: np.ndarray) -> dic
     return vertices
 
 
-def _part(number: int, part: CertifiedComponent, vertices: dict[Id, int], members: Membership) -> CertifiedPart:
+def _check_part(number: int, part: CertifiedComponent, vertices: dict[Id, int], members: Membership) -> None:
+    """Raise Refused if the component has another size, or not all ids that the certificate names in it."""
     size = members.sizes[number - 1]
     if part.size != size:
         raise Refused(f"the component of vertex {part.vertex} has {size:,} vertices, not {part.size:,}")
     for name in part.ids():
         if int(members.of[vertices[name]]) != number:
             raise Refused(f"vertex {name} is not in the component of vertex {part.vertex}")
+
+
+def claimed_part(number: int, part: CertifiedComponent, vertices: dict[Id, int]) -> CertifiedPart:
+    """The component as the certificate describes it, with vertices for ids. Raises Refused for a wrong witness."""
     witness = None
     if part.witness is not None:
         witness = (vertices[part.witness[0]], vertices[part.witness[1]])
         if (witness[0] == witness[1]) != (part.lower == 0):
             raise Refused(f"vertices {part.witness[0]} and {part.witness[1]} are not {part.lower} apart")
     pivots, sources = ({vertices[name] for name in names} for names in (part.pivots, part.sources))
-    return CertifiedPart(number, size, part.lower, part.upper, witness, sorted(pivots), sorted(sources))
+    return CertifiedPart(number, part.size, part.lower, part.upper, witness, sorted(pivots), sorted(sources))
 
 
 def _check_claims(certificate: Certificate, parts: list[CertifiedPart], members: Membership) -> None:

@@ -69,13 +69,18 @@ class ProofBudget:
 
 def check_graph_room(store: Store, item_bytes: int, budget: ProofBudget) -> None:
     """Raise BudgetError if the pass for digest and components does not fit."""
-    # While hashes are put in the order of a reordered store, nothing else is in memory; sizes of components are
-    # allocated after the hashes are freed.
-    ids, hashes = store.id_dtype.itemsize, 8 * (hash_bytes(store) > 0)
-    state = max(hash_bytes(store), store.n_vertices * (max(hashes, ids) + ids))
+    # While hashes are put in the order of a reordered store, nothing else is in memory.
+    state = max(hash_bytes(store), graph_bytes(store))
     need = budget.program + _MARGIN + state + scan_bytes(store, budget.threads)
     if need > budget.memory_bytes:
         raise budget.too_small(max(need, least_bytes(store, item_bytes, budget)))
+
+
+def graph_bytes(store: Store) -> int:
+    """Bytes of hashes and components during that pass, and after it: the sizes of components are allocated after the
+    hashes are freed."""
+    ids, hashes = store.id_dtype.itemsize, 8 * (hash_bytes(store) > 0)
+    return store.n_vertices * (max(hashes, ids) + ids)
 
 
 def plan_groups(

@@ -39,6 +39,7 @@ from .eccentricities import EccentricityReport, prove_eccentricities
 from .groups import Gathered, LabelStage, pair_bytes
 from .labels import label_dtype, largest_label
 from .mean import MeanReport, mean_interval, prove_mean
+from .one_pass import find_with_labels
 from .pairs import prove_pairs
 from .parts import find_parts
 from .plan import ProofBudget, check_graph_room
@@ -99,12 +100,16 @@ def _prove_diameter(certificate: Certificate, store: Store, report: VerifyReport
         if pivots:
             budget.later_bytes = pair_bytes(store.n_vertices, pivots, dtype.itemsize) + _MEMBER_BYTES * store.n_vertices
         check_graph_room(store, dtype.itemsize, budget)
-        parts, member = find_parts(store, certificate, budget.threads, Meter(budget.progress))
+        found = find_with_labels(store, certificate, dtype, budget, report)
+        if found is None:
+            parts, member = find_parts(store, certificate, budget.threads, Meter(budget.progress))
+            report.scans += 1
+        else:
+            parts, member = found.parts, found.member
         budget.program += member.nbytes
-        report.scans += 1
     with timed(report.seconds, "labels"):
-        gathered = LabelStage(store, parts, member, budget, report).run()
-        del member
+        gathered = LabelStage(store, parts, member, budget, report).run(None if found is None else found.group)
+        del member, found
     with timed(report.seconds, "pairs"):
         (budget.progress or silent)(Event("pairs"))
         _prove(gathered, store, budget, report)

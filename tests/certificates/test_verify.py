@@ -14,17 +14,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.certificates import groups as groups_module
+from emdiam.certificates import one_pass, run
 from emdiam.certificates.components import Labelling
 from emdiam.certificates.documents import Claims, VerifyReport
 from emdiam.certificates.groups import make_groups
-from emdiam.certificates.labels import LabelColumn
+from emdiam.certificates.labels import MOST_COLUMNS, LabelColumn
 from emdiam.certificates.plan import GroupPlan, ProofBudget, check_graph_room, least_bytes, plan_groups
 from emdiam.certificates.run import verify
 from emdiam.errors import BudgetError, InputError, StoreError
 from emdiam.methods.result import ComponentProof, Proof
 from emdiam.progress import Event
 from emdiam.store import arc_runs
-from emdiam.store.store import open_store
+from emdiam.store.store import Store, open_store
 from tests.helpers import naive, prover
 from tests.helpers.stores import CHUNK, graphs, odd_graphs, write_store
 
@@ -35,17 +36,24 @@ SETTINGS = settings(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 MEMORY = 2 << 30
-# name -> (columns a group, batched); None: what the plan says
-WAYS = {"planned": None, "one-by-one": (1, False), "threes": (3, False), "fives": (5, True), "many": (64, True)}
+# name -> (columns a group, batched), and whether one group is checked in the pass for the digest; None: the plan's
+WAYS = {"planned": None, "one-by-one": (1, False, False), "threes": (3, False, False), "fives": (5, True, True),
+        "many": (64, True, False), "all-at-once": (64, False, True)}
 
 
 @pytest.fixture
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Make verify use groups of another size, a tiny arena, and runs of one chunk."""
     if WAYS[request.param] is not None:
-        columns, batched = WAYS[request.param]
-        monkeypatch.setattr(groups_module, "plan_groups", lambda store, *args, **kwargs: GroupPlan(
-            columns, batched, min(4, max(1, store.indices.n_chunks)) * CHUNK * 4))
+        columns, batched, at_once = WAYS[request.param]
+        def plan(store: Store, *args: Any, **kwargs: Any) -> GroupPlan:
+            return GroupPlan(columns, batched, min(4, max(1, store.indices.n_chunks)) * CHUNK * 4)
+
+        monkeypatch.setattr(groups_module, "plan_groups", plan)
+        if at_once:
+            monkeypatch.setattr(one_pass, "plan_groups", plan)
+        else:
+            monkeypatch.setattr(run, "find_with_labels", lambda *args: None)
         monkeypatch.setattr(arc_runs, "RUN_ARCS", CHUNK)
     return request.param
 
@@ -77,6 +85,8 @@ def test_odd_graphs(tmp_path: Path, way: str, name: str) -> None:
     check_accepted(report, graph)
     if way == "one-by-one":
         assert report.scans == 1 + report.traversals
+    if way in ("planned", "all-at-once"):
+        assert report.scans == 1 or report.traversals > MOST_COLUMNS
 
 
 @pytest.mark.parametrize("name", ["cycle", "hypercube", "two-paths", "clique-and-path"])
@@ -147,7 +157,7 @@ def boundaries(draw: st.DrawFn) -> tuple[naive.Graph, Proof, Claims]:
     return graph, Proof(parts), Claims(lower, upper, None, len(parts), len(parts) == 1)
 
 
-@pytest.mark.parametrize("way", ["planned", "threes", "fives"], indirect=True)
+@pytest.mark.parametrize("way", ["planned", "threes", "fives", "all-at-once"], indirect=True)
 @SETTINGS
 @given(case=st.one_of(attempts(), boundaries()))
 def test_the_verdict_is_that_of_brute_force(tmp_path: Path, way: str, case: tuple) -> None:
@@ -183,13 +193,38 @@ def test_many_verdicts(tmp_path: Path, case: tuple) -> None:
     assert report.verified == prover.verdict(graph, proof, claims), report.reason
 
 
+# name -> (vertex, its label in the first columns, number of these)
+LIES = {"a vertex less": (3, 255, 2), "a neighbour less": (1, 255, 2), "a vertex of another component": (8, 2, 2),
+        "a label more": (4, 3, 1)}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_wrong_labels_of_the_first_proposal_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lie: str):
+    """Labels that are all in one pass are proved: with wrong ones the passes are made one by one."""
+    graph = naive.graph_of(12, [(v, v + 1) for v in (*range(5), *range(6, 11))])
+    parts = [ComponentProof(0, 6, 5, 5, (0, 5), [0, 5]), ComponentProof(6, 6, 5, 5, (6, 11), [6, 11])]
+    proposed, calls = groups_module.Proposals.labels, []
+
+    def labels(self: Any, columns: list[LabelColumn], batched: bool) -> np.ndarray:
+        found = proposed(self, columns, batched)
+        calls.append(len(columns))
+        if len(calls) == 1:
+            vertex, label, count = LIES[lie]
+            found[vertex, :count] = label
+        return found
+
+    monkeypatch.setattr(groups_module.Proposals, "labels", labels)
+    report = outcome(tmp_path, graph, Proof(parts), Claims(5, 5, 5, 2, False))
+    assert report.verified and report.scans >= 2 and calls == [2, 2]
+
+
 # -- what it costs --------------------------------------------------------------------------------
-def test_a_proof_that_fits_one_group_takes_one_scan(tmp_path: Path) -> None:
+def test_columns_that_fit_one_group_are_checked_in_the_scan_for_the_digest(tmp_path: Path) -> None:
     graph = ODD["grid"]
     proof, claims = prover.exact_proof(graph, pivots=5, seed=2)
     report = outcome(tmp_path, graph, proof, claims)
     columns = len({*proof.components[0].pivots, *proof.components[0].sources})
-    assert report.scans == 2 and columns <= report.traversals <= columns + 1
+    assert report.scans == 1 and columns <= report.traversals <= columns + 1
 
 
 @pytest.mark.parametrize("way", ["threes"], indirect=True)
@@ -275,7 +310,7 @@ def test_progress_is_told(tmp_path: Path) -> None:
     with open_store(store) as opened:
         assert verify(path, opened, memory_bytes=MEMORY, progress=events.append).verified
     phases = list(dict.fromkeys(event.phase for event in events))
-    assert [phase for phase in phases if phase != "load"] == ["graph", "labels", "check labels", "pairs"]
+    assert [phase for phase in phases if phase != "load"] == ["labels", "graph", "pairs"]
 
 
 def test_missing_files(tmp_path: Path) -> None:
