@@ -48,7 +48,7 @@ def find_with_labels(store: Store, certificate: Certificate, dtype: np.dtype[Any
         check_counts(store, certificate.graph)
         plan = _plan(store, certificate, dtype.itemsize, budget)
         return None if plan is None else _Pass(store, certificate, budget, report).run(plan, dtype)
-    except (Refused, WrongLabel, BudgetError):  # the single passes find the reason, or refuse with what they need
+    except (Refused, WrongLabel, BudgetError):  # the single passes name the reason, or the memory
         return None
 
 

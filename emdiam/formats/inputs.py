@@ -116,7 +116,7 @@ class Input:
         if wanted is None and (headerless or format_of_file(name) == _OWN_ARCHIVE):
             return
         self._enter_archive(wanted)
-        self.encoding = _other_than_utf_8(encoding) or encoding_of(self.peek(2))
+        self.encoding = _other_than_utf_8(encoding) or encoding_of(self.peek(4))
         if self.encoding and not self.rewindable:
             assert self._current is not None
             self._current = TranscodedStream(self._current, self.encoding)

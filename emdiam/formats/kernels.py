@@ -287,7 +287,9 @@ def _find_line(buf, pos, end, line, comments, state):
 @inlined
 def _rest_of_line(buf, pos, weight, minus, closed, state, weights, count, hard):
     """(fault, pos after it) of the rest of a line after the second field: the weight in field number `weight`, if any,
-    and further fields, which are counted, or are a fault if `closed`."""
+    and further fields, which are counted, or are a fault if there are at least `closed` > 0 behind the second."""
+    if closed and _has_fields(buf, pos, closed):
+        return MANY_FIELDS, pos
     if weight:
         if not _has_fields(buf, pos, weight - 2):
             return NO_WEIGHT, pos
@@ -298,8 +300,6 @@ def _rest_of_line(buf, pos, weight, minus, closed, state, weights, count, hard):
             return fault, pos
     pos = _skip_separator(buf, pos)
     if weight > 3 or not _is_line_end(buf[pos]):
-        if closed:
-            return MANY_FIELDS, pos
         state[MORE] += 1
         pos = _skip_line(buf, pos)
     return OK, pos
@@ -313,7 +313,7 @@ def parse_pairs(buf, state, options, comments, src, dst, weights, hard):
     float64[k], filled from state[COUNT] on; stops if `hard` is full. Sets FAULT, LINE and START at a bad line.
     """
     letter, least, largest, more = options[LETTER], options[LEAST], options[LARGEST], options[FIELDS] - 2
-    weight, minus, strict, closed = options[WEIGHT], options[MINUS] != 0, options[STRICT] != 0, options[CLOSED] != 0
+    weight, minus, strict, closed = options[WEIGHT], options[MINUS] != 0, options[STRICT] != 0, options[CLOSED]
     pos, line, count, end = state[POS], state[LINE], state[COUNT], state[END]
     fault = OK
     while count < src.shape[0] and state[HARD] < hard.shape[0]:
@@ -391,7 +391,7 @@ def find_fields(buf, state, options, comments, spans, weights, hard):
 
     spans : int64[k, 4], begin and end of both fields, filled from state[COUNT] on.
     """
-    weight, minus, closed = options[WEIGHT], options[MINUS] != 0, options[CLOSED] != 0
+    weight, minus, closed = options[WEIGHT], options[MINUS] != 0, options[CLOSED]
     separator = options[SEPARATOR]
     pos, line, count, end = state[POS], state[LINE], state[COUNT], state[END]
     fault = OK

@@ -50,8 +50,9 @@ class LineReader:
     name : of the input. line : number of the first line. letter : first letter of edge lines, if any. least, largest :
     range of ids from the header. fields : fewest fields of a line. strings : whether the ids could be read as names.
     weights : the weights to keep. field : their place in a line, from 1 on. strict : whether leading zeros are refused.
-    closed : whether further fields are refused. separator : between names, a constant of kernels.py. rewrite : converts
-    the bytes of whole lines to the same number of plain lines. n_pairs : number of pairs read so far.
+    closed : number of fields behind the second that is refused, 0 for none. separator : between names, a constant of
+    kernels.py. rewrite : converts the bytes of whole lines to the same number of plain lines. n_pairs : number of pairs
+    read so far.
     """
 
     name: str
@@ -64,7 +65,7 @@ class LineReader:
     weights: WeightChoice | None = None
     field: int = 3
     strict: bool = False
-    closed: bool = False
+    closed: int = 0
     separator: int = kernels.BLANKS_OR_COMMA
     rewrite: Callable[[bytes], bytes] | None = None
     n_pairs: int = 0
@@ -273,7 +274,7 @@ class LineReader:
             kernels.NEGATIVE_WEIGHT: (NEGATIVE, NO_NEGATIVE),
             kernels.LEADING_ZERO: ("an id has leading zeros, and those before have none",
                                    "say --ids string if ids are names, or --ids int if they are numbers"),
-            kernels.MANY_FIELDS: ("a line with further fields, and those before have none", "fix the line, or say"
+            kernels.MANY_FIELDS: ("a line with more fields than those before", "fix the line, or say"
                                   " --format adjlist for lists of neighbours, or --format edgelist to drop them"),
             kernels.INEXACT: ("an id is a float beyond 2^53, where floats are no longer exact",
                               "write ids as integers" + (", or keep them as names with --ids string"

@@ -5,6 +5,7 @@
     look_sample.py      lines and comments, separators of fields, and kinds of values
     look_shape.py       rows of a matrix, lists of neighbours, triples and others; header or not
     look_ends.py        which fields are the ends of an edge, and errors for doubtful ends
+    look_faults.py      errors for texts whose parts are written in different ways
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from . import look_shape as shape
 from .inputs import EmptyInputError, Input
 from .look_ends import (
     ends_of,
+    names_of_columns,
     refuse_backward,
     refuse_bits,
     refuse_comments,
@@ -31,6 +33,7 @@ from .look_ends import (
     refuse_word,
     weights_of,
 )
+from .look_faults import header_mark, refuse_contradictions, refuse_values
 from .look_sample import (
     Fields,
     Sample,
@@ -72,8 +75,8 @@ class Reading:
     "none", "counts", "names", or "held": the first pair may be counts, and the end of the input decides. counts :
     numbers in the header. names : column names in the header. width : fields of each line, 0 if it varies. columns :
     places of the two ends, from 0 on. id_kind : "int" or "string". skip : bytes before the first line of data. line :
-    number of that line. record : its fields. closed : whether a line with more fields is an error. why : the
-    decisions in one sentence.
+    number of that line. record : its fields. closed : number of fields behind the second that is an error, 0 for none.
+    why : the decisions in one sentence.
     """
 
     format: str
@@ -89,7 +92,7 @@ class Reading:
     skip: int = 0
     line: int = 1
     record: tuple[str, ...] = ()
-    closed: bool = False
+    closed: int = 0
     why: str = ""
 
 
@@ -119,6 +122,13 @@ def look(head: bytes, complete: bool, name: str, wishes: Wishes) -> Reading:
     if not sample.lines:
         raise EmptyInputError("no edge and no header is found", path=name,
                               remedy="check that this is a graph, or name its format with --format")
+    if wishes.format is None:
+        refuse_values(sample, name)
+    return _plain(sample, name, wishes)
+
+
+def _plain(sample: Sample, name: str, wishes: Wishes) -> Reading:
+    """The Reading of lines of fields. Raises InputError."""
     declared = declared_separator(sample.lines[0].text)
     if declared:
         sample = replace(sample, lines=sample.lines[1:])
@@ -135,7 +145,7 @@ def look(head: bytes, complete: bool, name: str, wishes: Wishes) -> Reading:
         raise InputError(f"an arrow or a dash stands in every line, and so does {mark!r}", path=name, text=lines[0],
                          remedy="say which of them separates the ends, with --format edgelist for the first, or with"
                          " --format csv")
-    fields = split(lines, declared)
+    fields = split(lines, declared or ("" if rewrite or wishes.format == EDGE_LIST else header_mark(sample)))
     if shape.are_in_single_quotes(lines, fields.separator):
         raise InputError("the fields are in single quotes, which may have separators between them", path=name,
                          text=lines[0], remedy="write the table with double quotes or none")
@@ -144,6 +154,8 @@ def look(head: bytes, complete: bool, name: str, wishes: Wishes) -> Reading:
         base = replace(base, skip=sample.lines[0].offset, line=sample.lines[0].number)
     if wishes.format == EDGE_LIST and not rewrite:
         base = replace(base, separator="")
+    if wishes.format is None:
+        refuse_contradictions(fields, sample, rewrite, name)
     try:
         return _looked(base, sample, fields, name, wishes)
     except shape.DoubtError as doubt:
@@ -229,19 +241,20 @@ def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wi
     if not rest:
         raise EmptyInputError("no record follows the header", path=name, remedy="fetch or write it again")
     width = Fields(fields.separator, rest).width
-    base = replace(base, header=kind, width=width, record=rest[0],
-                   closed=wishes.format is None and width == 2 and len(rest) > 2)
+    base = replace(base, header=kind, width=width, record=rest[0])
     if n_lines:
         at = sample.lines[n_lines] if n_lines < len(sample.lines) else sample.lines[-1]
         base = replace(base, skip=at.offset, line=at.number)
     if kind == NAMES:
-        base = replace(base, names=_names(fields.records[0], rest, width, base, sample, name, wishes))
+        base = replace(base, names=names_of_columns(fields.records[0], rest, base.line, sample, name, wishes.columns))
         refuse_header_again(fields.records[0], rest, name)
     elif kind == COUNTS:
         numbers = [field for row in fields.records[:n_lines] for field in row]
         base = replace(base, counts=tuple(map(value_of, numbers)) if all(map(is_integer, numbers)) else ())
     base = replace(base, columns=_columns(base, sample, rest, name, wishes))
     base = replace(base, id_kind=_id_kind(base, rest, name, wishes))
+    if wishes.format is None and len(rest) > 2 and (width == 2 or (width > 2 and base.id_kind == _STRING)):
+        base = replace(base, closed=width - 1)  # a name with a blank inside takes one more
     _refuse_odd_ids(base, sample, rest, name, wishes)
     base = replace(base, format=_reader(base, fields, wishes))
     if base.format == CSV and sample.later:  # the CSV reader knows no comments
@@ -276,6 +289,9 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
         return "" if wishes.format in (EDGE_LIST, CSV) else wishes.format
     records = fields.records
     if format_suffix(name) == ".sif":
+        if certain_pair(records[0]) is not None:
+            raise InputError("the first line has names of columns, which SIF has not", path=name,
+                             text=" ".join(records[0]), remedy="delete it")
         return shape.SIF
     if format_suffix(name) == ".adjlist" and not shape.is_multiline(records):
         return shape.ADJLIST
@@ -352,37 +368,6 @@ def _header(base: Reading, fields: Fields, name: str, wishes: Wishes) -> tuple[s
     return header_of(fields.records, table, name)
 
 
-def _names(header: Sequence[str], rest: Sequence[Sequence[str]], width: int, base: Reading, sample: Sample, path: str,
-           wishes: Wishes) -> tuple[str, ...]:
-    """The names of the columns. Raises InputError if their number differs from the number of fields."""
-    names = tuple(header)
-    if width in (0, len(names)):
-        return names
-    if width == len(names) + 1 and not any(row[-1] for row in rest):  # a separator ends each line
-        return (*names, "")
-    if width == len(names) + 1 and (wishes.columns is not None or _has_names_of_rows(rest, sample.texts)):
-        return ("", *names)
-    if width == len(names) + 1 > 2:
-        raise InputError(f"the header has {len(names)} names, and the lines behind it have {width} fields: the first of"
-                         " them may be the name of a row, or the last one be without a name", path=path,
-                         line=base.line, text=" ".join(rest[0]), remedy="say where the ends are, by --columns 1,2 or by"
-                         " --columns 2,3")
-    raise InputError(f"the header has {len(names)} names, and the lines behind it have {width} fields", path=path,
-                     line=base.line, text=" ".join(rest[0]), remedy="fix the header, or say --header none")
-
-
-def _has_names_of_rows(rest: Sequence[Sequence[str]], lines: Sequence[str]) -> bool:
-    """Whether the first fields are names of rows, as R writes them, without a column name.
-
-    They are numbers from 1 on, if the ids are no numbers or only the row names have quotes; or other distinct names, if
-    only these have quotes."""
-    heads = [row[0] for row in rest]
-    alone = all(line.startswith('"') for line in lines) and not lines[-1].endswith('"')
-    if heads == [str(row) for row in range(1, len(heads) + 1)]:
-        return alone or not any(is_id_number(row[1]) for row in rest)
-    return alone and len(set(heads)) == len(heads)
-
-
 def _columns(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name: str,
              wishes: Wishes) -> tuple[int, int]:
     """The places of the two ends. Raises InputError if they are not clear."""
@@ -390,20 +375,32 @@ def _columns(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name:
         if base.header == NAMES and wishes.header == "auto":
             raise InputError("the first line has one column where two are needed", path=name,
                              remedy="separate the columns by commas")
+        if wishes.format is None and len(rest) > 1:
+            raise InputError("no line has two ids", path=name, text=rest[0][0],
+                             remedy="write an edge a line, two ids with a blank between them")
         return 0, 1
     two_columns = base.width == 2 and (wishes.format is not None or wishes.ids != "auto")
     if (wishes.format == EDGE_LIST or two_columns) and wishes.columns is None and not base.names:
         return 0, 1
     if base.rewrite and wishes.columns is None:
         refuse_word(rest, name)
-    above = sample.comments[-1].lstrip("#% ").split(base.separator or None) if sample.comments else []
-    called = above if len(above) == base.width > 2 and base.separator.strip(" ") else ()
+    called = _named_above(base, sample, wishes)
     weight = None if wishes.weights is None else wishes.weights.column
     found = ends_of(base.names, rest, wishes.columns, name, called, weight)
     if base.names and wishes.columns is None and not wishes.bipartite:
         loops = any(len(row) > max(found) and row[found[0]] == row[found[1]] for row in rest)
         refuse_two_sides([base.names[place] for place in found], name, loops)
     return found
+
+
+def _named_above(base: Reading, sample: Sample, wishes: Wishes) -> Sequence[str]:
+    """The names of columns in the comment above the lines, one for each; empty without. Between blanks, where a comment
+    may be a sentence, two have to be names of ends; two columns matter for the directions alone."""
+    text = sample.comments[-1].lstrip("#% ") if sample.comments else ""
+    above = text.split(base.separator if base.separator.strip(" ") else None)
+    if len(above) != base.width or (base.width == 2 and not wishes.directed):
+        return ()
+    return above if base.separator.strip(" ") or certain_pair(above) is not None else ()
 
 
 def _refuse_odd_ids(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> None:

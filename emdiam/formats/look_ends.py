@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from ..errors import InputError
-from .look_sample import is_id_number, is_number, width_of
+from .look_sample import Sample, is_id_number, is_number, width_of
 from .tables import (
     TableColumn,
     are_of_two_kinds,
@@ -34,6 +34,7 @@ _INT, _STRING = "int", "string"
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{4}|\d\d?:\d\d(?::\d\d(?:\.\d+)?)?", re.ASCII)
 # Seconds or milliseconds since 1970, for times from 2001 to 2033.
 _TIME = re.compile(r"1\d{9}(?:\d{3})?(?:\.\d+)?", re.ASCII)
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+", re.ASCII)
 _KEY = re.compile(r"([A-Za-z_]\w*)=.")
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}", ";")
 _ONE_BLANK, _MANY_BLANKS = re.compile(r"(?<=\S) (?=\S)"), re.compile(r"\S[ ]{2,}\S")
@@ -77,7 +78,8 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
     columns = [TableColumn(names[i] if i < len(names) else "", *_values(rest, i)) for i in range(width)]
     if wanted is not None:
         return edge_ends(columns, wanted, path)
-    refuse_marks(rest, path)
+    pair = named_pair(names) if names else None
+    refuse_marks(rest if pair is None else [[row[i] for i in pair if i < len(row)] for row in rest], path)
     if names:
         ends = edge_ends(columns, None, path, weight)
         if certain_pair(names) is None:
@@ -93,6 +95,40 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
     why = _kinds_differ(columns) or _other_columns(_without(weight, columns, (0, 1)), rest, (0, 1))
     _refuse(why, columns, rest, path)
     return 0, 1
+
+
+def names_of_columns(header: Sequence[str], rest: Records, line: int, sample: Sample, path: str,
+                     wanted: tuple[str, str] | None) -> tuple[str, ...]:
+    """The names of the columns. line : number of the first line behind the header. wanted : see ends_of. Raises
+    InputError if their number differs from the number of fields."""
+    names, width = tuple(header), width_of(rest)
+    if width in (0, len(names)):
+        return names
+    if width == len(names) + 1 and not any(row[-1] for row in rest):  # a separator ends each line
+        return (*names, "")
+    if width == len(names) - 1 and not names[-1]:  # a separator ends the header
+        return names[:-1]
+    if width == len(names) + 1 and (wanted is not None or _has_names_of_rows(rest, sample.texts)):
+        return ("", *names)
+    if width == len(names) + 1 > 2:
+        raise InputError(f"the header has {len(names)} names, and the lines behind it have {width} fields: the first of"
+                         " them may be the name of a row, or the last one be without a name", path=path,
+                         line=line, text=" ".join(rest[0]), remedy="say where the ends are, by --columns 1,2 or by"
+                         " --columns 2,3")
+    raise InputError(f"the header has {len(names)} names, and the lines behind it have {width} fields", path=path,
+                     line=line, text=" ".join(rest[0]), remedy="fix the header")
+
+
+def _has_names_of_rows(rest: Records, lines: Sequence[str]) -> bool:
+    """Whether the first fields are names of rows, as R writes them, without a column name.
+
+    They are numbers from 1 on, if the ids are no numbers or only the row names have quotes; or other distinct names, if
+    only these have quotes."""
+    heads = [row[0] for row in rest]
+    alone = all(line.startswith('"') for line in lines) and not lines[-1].endswith('"')
+    if heads == [str(row) for row in range(1, len(heads) + 1)]:
+        return alone or not any(is_id_number(row[1]) for row in rest)
+    return alone and len(set(heads)) == len(heads)
 
 
 def _without(weight: str | None, columns: list[TableColumn], ends: tuple[int, int]) -> list[TableColumn]:
@@ -126,6 +162,10 @@ def weights_of(names: Sequence[str], rest: Records, ends: tuple[int, int], choic
         return ""
     name = names[place].strip() if place < len(names) else ""
     values = [row[place] for row in rest if len(row) > place]
+    commas = [value for value in values if "," in value]
+    if commas and all(map(_THOUSANDS.fullmatch, commas)):
+        raise InputError("the commas of weights may be decimal, or separate thousands", path=path, text=commas[0],
+                         remedy="write a point in place of the first, and nothing in place of the second")
     if not choice.column and name.lower() not in NAMES and len(values) > 1 and all(map(_TIME.fullmatch, values)):
         raise InputError("which column has the weights is not clear: this one may have times", path=path,
                          text=listed(rest[0]), remedy=f"give its name or number, as in --weights={place + 1}")

@@ -207,7 +207,7 @@ def split(lines: Sequence[str], declared: str = "") -> Fields:
     lines = [line.rstrip(" \t") for line in lines]
     quoted = any(_QUOTED.search(line) for line in lines)
     if declared:
-        return Fields(declared, _records(lines, declared, quoted), quoted)
+        return Fields(declared, records_of(lines, declared, quoted), quoted)
     plain = [line.strip(" \t") for line in lines]
     inside = _commas_are_inside(plain)
     for lacking in (False, True):  # prefer a mark in all lines to a mark that the first line lacks
@@ -215,7 +215,7 @@ def split(lines: Sequence[str], declared: str = "") -> Fields:
             fields = _split_by(mark, lines, quoted, lacking)
             if fields is not None:
                 return fields
-    records = _records(lines, " ", quoted) if quoted else ()
+    records = records_of(lines, " ", quoted) if quoted else ()
     if width_of(records) > 1 or (records and width_of(records[1:]) == len(records[0]) + 1 > 2):  # as R writes names
         return Fields(" ", records, quoted)
     mixed = any("," in line for line in lines) and not inside
@@ -231,9 +231,9 @@ def _split_by(mark: str, lines: Sequence[str], quoted: bool, lacking: bool) -> F
     fits = header_lacks_it if lacking else with_mark == len(lines) or (quoted and not header_lacks_it)
     if not with_mark or not fits:
         return None
-    records = _records(lines, mark, quoted)
-    if mark == ";" and not _commas_are_decimal(lines):
-        if width_of(_records(lines, ",", quoted)) > 1:
+    records = records_of(lines, mark, quoted)
+    if mark == ";" and not commas_are_decimal(lines):
+        if width_of(records_of(lines, ",", quoted)) > 1:
             return None
     even = width_of(records) > 1 or width_of(records[1:]) > 1 or (
         quoted and min(map(len, records), default=0) > 1)
@@ -244,7 +244,9 @@ def _split_by(mark: str, lines: Sequence[str], quoted: bool, lacking: bool) -> F
     return None
 
 
-def _records(lines: Sequence[str], mark: str, quoted: bool) -> tuple[tuple[str, ...], ...]:
+def records_of(lines: Sequence[str], mark: str, quoted: bool) -> tuple[tuple[str, ...], ...]:
+    """The fields of lines between a mark. quoted : whether fields are in double quotes, which may have line breaks
+    inside."""
     if quoted:
         try:
             return tuple(tuple(field.strip(" \t") for field in record)
@@ -266,7 +268,7 @@ def _blanks_separate_too(records: Sequence[Sequence[str]]) -> bool:
     return bool(fits) and 2 * sum(fits) >= len(records)
 
 
-def _commas_are_decimal(lines: Sequence[str]) -> bool:
+def commas_are_decimal(lines: Sequence[str]) -> bool:
     """Whether each comma is between two digits."""
     return not any("," in _DECIMAL_COMMA.sub(".", line) for line in lines)
 
@@ -276,7 +278,7 @@ def _commas_are_inside(lines: Sequence[str]) -> bool:
     if not any("," in line for line in lines):
         return False
     rows = [_BLANK.split(line) for line in lines]
-    if width_of(rows) > 2 and _commas_are_decimal(lines) and not any("," in field for row in rows for field in row[:2]):
+    if width_of(rows) > 2 and commas_are_decimal(lines) and not any("," in field for row in rows for field in row[:2]):
         return True
     return width_of(rows) > 1 and all(field.count("://") == 1 and field[-1] != "," for row in rows for field in row
                                       if "," in field)

@@ -19,7 +19,7 @@ METIS = "metis"
 ADJLIST, MATRIX, SIF, LGL, MULTILINE, PYCGR, ATTRIBUTES, PAIRS = (
     "adjlist", "matrix", "sif", "lgl", "multiline-adjlist", "pycgr", "attributes", "edgelist")
 
-_ARROW = re.compile(r"<?[-=]+>|<?--(?![->])|→|⇒")
+ARROW = re.compile(r"<?[-=]+>|<?--(?![->])|→|⇒")
 _DASHED = re.compile(r"\s*\d+(?:[-–]|\s+[-–]\s+)\d+\s*", re.ASCII)  # not 1 -2, which has a negative number
 # Optionally with a value after it, as sparse matrices are printed.
 _TUPLE = re.compile(r"\s*[(\[].*[)\]]\s*,?(?:\s+[-+\d.eE]+)?\s*")
@@ -49,10 +49,10 @@ def arrow_of(lines: Sequence[str]) -> str:
     """The arrow that occurs once in each line, "-" for dashes between integers, "" without one."""
     if lines and all(_DASHED.fullmatch(line) for line in lines):
         return "-"
-    found = [_ARROW.findall(line) for line in lines]
+    found = [ARROW.findall(line) for line in lines]
     arrows = {arrow[0].strip() for arrow in found if len(arrow) == 1}
     return arrows.pop() if len(arrows) == 1 and all(len(arrow) == 1 for arrow in found) and all(
-        all(end.strip() for end in _ARROW.split(line, maxsplit=1)) for line in lines) else ""
+        all(end.strip() for end in ARROW.split(line, maxsplit=1)) for line in lines) else ""
 
 
 def are_tuples(lines: Sequence[str]) -> bool:

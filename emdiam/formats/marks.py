@@ -119,6 +119,9 @@ _TEXTS = tuple((re.compile(pattern, re.IGNORECASE), mark) for pattern, mark in (
 _ROOT = re.compile(rb"<([A-Za-z_][\w.-]{0,255}:)?([A-Za-z_][\w.-]{0,255})")
 _ROOTS = {b"graphml": FormatMark("graphml", "GraphML"), b"gexf": FormatMark("gexf", "GEXF"),
           b"html": FormatMark("", "a web page (HTML), such as that of a download or of an error", _FETCH),
+          b"number": FormatMark("", "a road network of TNTP", "keep the first two numbers of its links"),
+          b"http": FormatMark("", "N-Triples without blanks", "write a blank between the terms of a triple"),
+          b"https": FormatMark("", "N-Triples without blanks", "write a blank between the terms of a triple"),
           b"osm": FormatMark("", "OpenStreetMap XML", "make a graph of its streets first, e.g. with osmnx")}
 _GML_FIELD = re.compile(
     rb'(?:[A-Za-z]\w{0,63}[ \t]{1,64}(?:"[^"]{0,4096}"|[-+\d.][^\s\[\]]{0,63})|creator\b[^\n]{0,4096}\n)\s{0,64}',

@@ -12,6 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import IO, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ _FORMAT = "format.npy"
 _MOST_DIAGONALS = 1 << 20
 _SMALL = 16
 _MAX_ITEM_BYTES = 64
+_VERTICES = ("num_nodes", "n_nodes", "num_vertices", "n_vertices")
 # Errors of zipfile and of NumPy's reader of headers for damaged archives and headers.
 _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, *DAMAGE)
 
@@ -39,6 +41,7 @@ class NpzSource(FileSource):
     format = "npz"
     takes_columns = takes_ends = takes_sides = True
     _consumed = 0
+    _declared: int | None = None
 
     def _open(self) -> zipfile.ZipFile:
         path = self._path_in_place("an .npz archive", ".npz")
@@ -149,7 +152,10 @@ class NpzSource(FileSource):
     def _read_info(self) -> SourceInfo:
         with self._open() as archive, ExitStack() as stack:
             if not self._is_matrix(archive):
-                return self._info_of_arrays(archive, stack)
+                info = self._info_of_arrays(archive, stack)
+                if info.n_vertices is None and not self.wishes.bipartite:
+                    self._declared = self._declared_vertices(archive)
+                return info if self._declared is None else replace(info, n_vertices=self._declared)
             if self.wishes.columns is not None or (self.weights is not None and self.weights.column):
                 raise self.error("a matrix of SciPy has no columns to choose from",
                                  remedy="leave out --columns, and give --weights alone")
@@ -175,6 +181,23 @@ class NpzSource(FileSource):
         edges, dtype = edges_of(self, archive, stack)
         return facts_of(edges, dtype, self)
 
+    def _declared_vertices(self, archive: zipfile.ZipFile) -> int | None:
+        """The number of vertices beside arrays of edges, as PyTorch Geometric and OGB keep it; None without."""
+        name = next((name for name in _VERTICES if f"{name}.npy" in archive.namelist()), None)
+        found = None if name is None else self._small(archive, name)
+        if found is not None and (found.dtype.kind not in "iu" or len(found) != 1 or int(found[0]) < 0):
+            raise self.error(f"its member {name} is no number of vertices", remedy="write it again without it")
+        return None if found is None else int(found[0])
+
+    def _check_declared(self, batch: EdgeBatch) -> None:
+        """Raise InputError if an edge ends beyond the declared vertices."""
+        if self._declared is None:
+            return
+        largest = max(batch.src.max(initial=0), batch.dst.max(initial=0))
+        if largest >= self._declared:
+            raise self.error(f"the archive declares {self._declared:,} vertices, and an edge ends at {largest}",
+                             remedy="write it again with their number, or without")
+
     def _kind_of_member(self, archive: zipfile.ZipFile, name: str) -> str:
         """The kind of the weights in a member. Raises InputError if they cannot be weights."""
         with self.member(archive, name) as member:
@@ -197,7 +220,9 @@ class NpzSource(FileSource):
         self._consumed = 0
         with self._open() as archive, ExitStack() as stack:
             if not self._is_matrix(archive):
-                yield from self._of_arrays(archive, stack, batch_bytes)
+                for batch in self._of_arrays(archive, stack, batch_bytes):
+                    self._check_declared(batch)
+                    yield batch
                 return
             kind, rows, columns = self._header_facts(archive)
             batches = (self._of_filled if kind in ("dia", "bsr") else self._of_entries)(

@@ -49,7 +49,8 @@ class PajekSource(FileSource):
                 section = self._section(lines, line)
                 n_sections += section == "vertices"
                 if n_sections > 1:
-                    raise lines.error("the file has several networks", line, "give each a file of its own")
+                    raise lines.error("a second list of vertices: of another network, a partition or a vector", line,
+                                      "give each network a file of its own, without the others")
             elif section == "vertices":
                 self._check_vertex(lines, line, n)
             elif section in _PAIRS:

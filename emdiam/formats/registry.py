@@ -272,7 +272,8 @@ def _unknown_binary(source: Input, head: bytes) -> InputError:
                           remedy="say --format galois for the first, or name another format")
     if not any(head[1:1000:2]) or not any(head[:1000:2]):
         order = "le" if not any(head[1:1000:2]) else "be"
-        return InputError("this looks like UTF-16 without a byte order mark", path=source.name, byte=0,
-                          remedy=f"name it with --encoding utf-16-{order}")
+        width = 32 if not (any(head[2:1000:4]) if order == "le" else any(head[1:1000:4])) else 16
+        return InputError(f"this looks like UTF-{width} without a byte order mark", path=source.name, byte=0,
+                          remedy=f"name it with --encoding utf-{width}-{order}")
     return InputError("binary data of no known format", path=source.name, byte=head.index(b"\0"),
                       remedy="name the format with --format")

@@ -28,6 +28,7 @@ from ..errors import InputError
 BOM = b"\xef\xbb\xbf"
 MAGICS = ((b"\x1f\x8b\x08", "gzip"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"))
 MAGIC_BYTES = 6
+_UTF_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 # Before a read of more bytes the size of a regular file is checked.
 _LARGE = 1 << 26
@@ -42,6 +43,8 @@ def compression_of(first_bytes: bytes) -> str | None:
 
 def encoding_of(first_bytes: bytes) -> str:
     """The encoding whose byte order mark `first_bytes` start with; "" for UTF-8 or no mark."""
+    if first_bytes.startswith(_UTF_32):  # one of them begins as a mark of UTF-16
+        return "utf-32"
     return "utf-16" if first_bytes.startswith(_UTF_16) else ""
 
 

@@ -51,6 +51,7 @@ _TYPES = re.compile(r"[:~]?(?:(?:edge|link|relation|rel)[ _.-]*)?(?:type|kind|la
 # Names of columns of a table of vertices.
 _OF_VERTICES = re.compile(r"(?:node[ _.-]*|vertex[ _.-]*)?(?:label|name|title|kind|age|gender|degree|x|y|lat|lon|lng|"
                           r"latitude|longitude|community|cluster)")
+_DESCRIPTIONS = frozenset("name label title description desc caption fullname".split())
 _OF_IDS = re.compile(r"[A-Za-z]_?(?:id|ID|Id)$")
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?", re.ASCII)
 
@@ -180,6 +181,8 @@ def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, pa
         found = None if _are_vertices(columns) or any(_is_measure(name) for name in names) else (0, 1)
     elif len(alike_pairs(names)) < 2:
         found = _by_kind(columns, doubtful, weight)
+        if found is not None and sum(_describes(names[place]) for place in found) == 1:  # a vertex and its name
+            found = None
     if found is None:
         raise _unclear(columns, doubtful, path)
     return found
@@ -216,7 +219,7 @@ def are_of_two_kinds(values: Sequence[Sequence[Any]]) -> bool:
 def _unclear(columns: Sequence[TableColumn], doubtful: Sequence[int], path: str) -> InputError:
     names = [column.name for column in columns]
     may_be = "; this may be a table of vertices, and another file has the edges" if any(
-        _OF_VERTICES.fullmatch(name.strip().lower()) for name in names) else ""
+        _OF_VERTICES.fullmatch(name.strip().lower()) or _describes(name) for name in names) else ""
     return InputError(f"which columns are the ends of an edge is not clear ({listed(names)}){may_be}", path=path,
                       remedy="name both by --columns, as in --columns " + example_columns(columns, doubtful))
 
@@ -279,6 +282,12 @@ def _is_no_end(column: TableColumn) -> bool:
 def _is_measure(name: str) -> bool:
     """Whether a word of the name says that the column has lengths, times, places or counts."""
     return not _NO_ENDS.isdisjoint(_WORD.findall(name.lower()))
+
+
+def _describes(name: str) -> bool:
+    """Whether the last word of a name says that the column describes vertices."""
+    words = [word for word in _WORD.findall(_HUMP.sub("_", name[:_LONGEST_NAME].strip()).lower()) if word.isalpha()]
+    return bool(words) and words[-1] in _DESCRIPTIONS
 
 
 def is_count(values: Sequence[Any]) -> bool:

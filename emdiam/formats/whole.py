@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from ..errors import BudgetError, InputError
 from ..units import default_memory_bytes, format_size, program_rss_bytes
-from .base import FileSource
+from .base import MAX_ID, FileSource
 from .digits import SHORT, float_or_decimal
 from .in_memory import NodesSource
 from .source import EdgeBatch, SourceInfo
@@ -64,7 +64,12 @@ class HeldSource(FileSource):
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource."""
         self.info()
-        yield from self._edges.batches(batch_bytes)
+        try:
+            yield from self._edges.batches(batch_bytes)
+        except InputError as error:
+            if error.path is not None:
+                raise
+            raise self.error(error.what, text=error.text, remedy=error.remedy) from None
         after = self._edges.info()
         self.dropped, self.weight_kind = dict(after.dropped), after.weights
 
@@ -82,6 +87,11 @@ class WholeSource(HeldSource):
         labels = self._labels(graph.nodes)
         self._edges = NodesSource(self.format, graph.nodes, lambda: graph.edges, len(graph.edges), graph.directed,
                                   labels, self.weights)
+        if self._edges.labels is not None:  # answers would have places in their stead
+            odd = next((node for node in graph.nodes if not isinstance(node, int) or not 0 <= node <= MAX_ID),
+                       graph.nodes[0])
+            raise self.error("ids have to be natural numbers below 2^63, or texts without exception", text=str(odd),
+                             remedy="keep ids as they are written with --ids string")
         return replace(self._edges.info(), size_bytes=self.input.size_bytes, format=self.format,
                        id_kind=self._edges.info().id_kind,
                        weight_name="" if self.weights is None else self._attribute())
@@ -139,15 +149,16 @@ class WholeSource(HeldSource):
                           remedy="mend the file, or write the graph as an edge list")
 
 
-# Texts, and reals of GML (which networkx converts to floats).
-_LONG = re.compile(r'"[^"]*"|[+-]?[0-9]*\.[0-9]*(?:[Ee][+-]?[0-9]+)?')
+# Texts, and reals of GML (which networkx converts to floats), also without a point, which it would cut at the exponent.
+_LONG = re.compile(r'"[^"]*"|[+-]?[0-9]*\.[0-9]*(?:[Ee][+-]?[0-9]+)?|(?<=[ \t])[+-]?[0-9]+[Ee][+-]?[0-9]+(?=[\s\]])')
 _MARK = "\ue000"
 
 
 def _marked(found: re.Match[str]) -> str:
     """A real with many digits, marked as a text for `_number`; other matches unchanged."""
     text = found[0]
-    return text if text.startswith('"') or len(text) <= SHORT else f'"{_MARK}{text}"'
+    short = len(text) <= SHORT and "." in text
+    return text if text.startswith('"') or short else f'"{_MARK}{text}"'
 
 
 def _number(text: str) -> float | Decimal:

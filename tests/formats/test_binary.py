@@ -217,3 +217,16 @@ def test_damaged_npz(tmp_path):
         archive.writestr("readme.txt", "hello")
     assert "no member format" in fault_of(tmp_path / "foreign.npz").what
     assert "decompress it first" in fault_of(write(tmp_path, gzip.compress(data), "g.npz.gz")).remedy
+
+
+@pytest.mark.parametrize("arrays", [{"edge_index": [[0, 1, 2], [1, 2, 3]]}, {"src": [0, 1, 2], "dst": [1, 2, 3]}])
+def test_a_number_of_vertices_beside_edges(tmp_path, arrays):
+    """Vertices without an edge count; a number below the ends of the edges is refused."""
+    for n in (9, 4, 3):
+        np.savez(tmp_path / "g.npz", num_nodes=n, **arrays)
+        fault = fault_of(tmp_path / "g.npz") if n == 3 else ""
+        if fault:
+            assert "declares 3 vertices, and an edge ends at 3" in str(fault)
+        else:
+            assert open_source([str(tmp_path / "g.npz")]).info().n_vertices == n
+            assert sorted(read_pairs(tmp_path / "g.npz")) == [(0, 1), (1, 2), (2, 3)]

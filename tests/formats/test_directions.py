@@ -139,3 +139,12 @@ def test_several_weights_in_one_place_of_a_matrix_are_asked_about(made: Callable
 def test_objects_that_may_be_another_graph_are_refused(graph: Any):
     with pytest.raises(InputError):
         emdiam.diameter(graph)
+
+
+@pytest.mark.parametrize("rows", ["#target\tsource\nb\ta\nc\tb\n", "# ToNodeId FromNodeId\n2 1\n3 2\n"])
+def test_a_comment_that_names_heads_before_tails_is_asked_about(rows: str, tmp_path: Path):
+    (tmp_path / "g.txt").write_text(rows)
+    with pytest.raises(InputError, match="2,1"):
+        emdiam.convert(tmp_path / "g.txt", tmp_path / "g.zarr", directed=True)
+    emdiam.convert(tmp_path / "g.txt", tmp_path / "g.zarr", directed=True, columns=("2", "1"))
+    assert emdiam.diameter(tmp_path / "g.txt").diameter == 2

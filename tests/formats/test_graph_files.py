@@ -228,7 +228,7 @@ BOMB = (
         ("g.graphml", b"<graphml><graph><node id='a'/></graph><graph/></graphml>", "several graphs"),
         ("g.net", b"*Vertices 2\n*Edges\n1 3\n", "outside 1..2"),
         ("g.net", b"*Vertices 2\n*Edges\n1\n", "numbers of two"),
-        ("g.net", b"*Vertices 2\n*Edges\n1 2\n*Vertices 2\n*Edges\n1 2\n", "several networks"),
+        ("g.net", b"*Vertices 2\n*Edges\n1 2\n*Vertices 2\n*Edges\n1 2\n", "a second list of vertices"),
         ("g.net", b"*Vertices 2{3\n*Edges\n1 2\n", "no edge and no header"),
         ("g.net", b"*Vertices 20\n1,1\n2,2\n6,5\n", "number from 1 to 20"),
         ("g.net", b"*Vertices 2\n1 \"a\"\n3 \"b\"\n*Edges\n1 2\n", "number from 1 to 2"),
@@ -322,3 +322,11 @@ def test_the_memory_that_a_refusal_names_is_enough(tmp_path: Path) -> None:
     assert named is not None
     report = emdiam.convert(tmp_path / "g.json", tmp_path / "g.zarr", memory=f"{int(named[1][:-3]) + 64}MiB")
     assert report.record.n_edges == 20_000
+
+
+def test_weights_of_gml_without_a_point(tmp_path: Path):
+    """igraph writes 1e-05; networkx would read 1, and an attribute e."""
+    path = tmp_path / "g.gml"
+    path.write_text('graph [ node [ id 0 ] node [ id 1 ] node [ id 2 label "2e5 b" ] edge [ source 0 target 1 weight'
+                    " 1e-05 ] edge [ source 1 target 2 weight 2E+3]]")
+    assert emdiam.diameter(path, weighted=True).diameter == pytest.approx(2000.00001, rel=1e-12)

@@ -51,7 +51,7 @@ def test_how_lists_are_read(text: str, strings: bool, right: list[object], tmp_p
     ("0\tp\n" * 1200 + "99999999999999999999\tr\n", "vertex number 1201"),
     ("0\tp\n" * 1200 + "9999999999999999999\tr\n", "vertex number 1201"),
     ("0\tp\n1\n", "and others more"), ("0\tp\n" * 1200 + "7\n", "fewer than two"),
-    ("3\n" * 1200 + "3 4\n", "further fields"), ("3\n4x\n", "not an integer"), (":ID\n3\nx\n", "not an integer"),
+    ("3\n" * 1200 + "3 4\n", "more fields"), ("3\n4x\n", "not an integer"), (":ID\n3\nx\n", "not an integer"),
     (":ID,name\n3,p\nx,q\n", "not an integer"), (":ID,name\n3,p\n4,q,r\n", "field"), ("3\n-4\n", "negative"),
 ])
 def test_lists_that_make_no_sense(text: str, what: str, tmp_path: Path) -> None:
