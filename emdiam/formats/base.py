@@ -61,6 +61,9 @@ class FileSource(Named, ABC):
     """Whether its first line may be an edge, counts or names."""
     takes_sides: ClassVar[bool] = False
     """Whether sources and targets may be two sides that are numbered apart."""
+    by_ids = False
+    """Whether edges end at ids also if all vertices are known before: several inputs, and lists of vertices, have to
+    agree by ids."""
     sides_by_ids: ClassVar[bool] = False
     """Whether its ids are then told apart by TwoSides, as the reader does not do it."""
 
@@ -151,6 +154,8 @@ class ChainedSource:
                  directed: bool | None = None, notes: Sequence[str] = ()) -> None:
         self._sources, self._vertices, self._directed = list(sources), vertices, directed
         self._said = tuple(notes)
+        for source in sources:
+            source.by_ids = len(sources) > 1 or vertices is not None
         self.rewindable = all(source.rewindable for source in sources)
         more = len(sources) - 1
         self.name = sources[0].name + (f" and {more} more" if more else "")

@@ -48,7 +48,8 @@ class DimacsSource(FileSource):
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError at a bad line, and if the counts do not match."""
         header, letter, n, m = self._read_header()
-        lines = LineReader(self.name, header.number + 1, letter=letter, least=1, largest=n, weights=self.weights)
+        lines = LineReader(self.name, header.number + 1, letter=letter, least=1, largest=n, weights=self.weights,
+                           closed=2 if letter == "a" else 0)
         with self.input.text(header.offset) as stream:
             yield from lines.pairs(stream, "cn", batch_bytes)
         self.weight_kind = lines.weight_kind()

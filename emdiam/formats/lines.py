@@ -274,8 +274,10 @@ class LineReader:
             kernels.NEGATIVE_WEIGHT: (NEGATIVE, NO_NEGATIVE),
             kernels.LEADING_ZERO: ("an id has leading zeros, and those before have none",
                                    "say --ids string if ids are names, or --ids int if they are numbers"),
-            kernels.MANY_FIELDS: ("a line with more fields than those before", "fix the line, or say"
-                                  " --format adjlist for lists of neighbours, or --format edgelist to drop them"),
+            kernels.MANY_FIELDS: ("a line with more fields than the format has", "fix the line; a number may have no"
+                                  " comma") if self.letter or self.fields > len(("src", "dst")) else (
+                "a line with more fields than those before", "fix the line, or say --format adjlist for lists of"
+                " neighbours, or --format edgelist to drop them"),
             kernels.INEXACT: ("an id is a float beyond 2^53, where floats are no longer exact",
                               "write ids as integers" + (", or keep them as names with --ids string"
                                                          if self.strings else "")),

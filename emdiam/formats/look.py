@@ -19,6 +19,7 @@ from . import look_shape as shape
 from .inputs import EmptyInputError, Input
 from .look_ends import (
     ends_of,
+    named_above,
     names_of_columns,
     refuse_backward,
     refuse_bits,
@@ -33,7 +34,7 @@ from .look_ends import (
     refuse_word,
     weights_of,
 )
-from .look_faults import header_mark, refuse_contradictions, refuse_values
+from .look_faults import header_mark, list_mark, refuse_contradictions, refuse_values
 from .look_sample import (
     Fields,
     Sample,
@@ -42,6 +43,7 @@ from .look_sample import (
     is_id_number,
     is_integer,
     is_number,
+    records_of,
     sample_of,
     split,
     value_of,
@@ -60,6 +62,7 @@ HELD = "held"
 TUPLES = "("
 _COLON = re.compile(r":(?=\s|$)")
 _TABLE_MARKS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_RELATION = ("source", "relation", "target")
 _TABLES = tuple(_TABLE_MARKS)
 _INT, _STRING = "int", "string"
 _TGF = FormatMark("", "a graph in the Trivial Graph Format", "keep the lines below the line #, which are its edges")
@@ -229,13 +232,20 @@ def rewritten(text: str, mark: str) -> str:
 
 def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wishes) -> Reading:
     found = _shape(base, sample, fields, name, wishes)
+    mark = list_mark(fields, sample, name) if found == shape.ADJLIST and not base.rewrite else ""
+    if mark not in ("", base.separator):
+        fields = Fields(mark, records_of(sample.texts, mark, fields.quoted), fields.quoted)
+        base = replace(base, separator=mark, width=fields.width, record=fields.records[0])
     if wishes.directed:
         middles = (row[1] for row in fields.records if found == shape.SIF and len(row) > 1)
         refuse_backward([base.rewrite, *middles], name)
     if found in (shape.ADJLIST, shape.SIF) and wishes.format is None:
         _refuse_odd_lists(base, sample, fields, found, name)
-    if found:
-        return _of_shape(base, fields, found, wishes)
+    return _of_shape(base, fields, found, wishes) if found else _of_edges(base, sample, fields, name, wishes)
+
+
+def _of_edges(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wishes) -> Reading:
+    """The Reading of lines that are one edge each. Raises InputError, DoubtError."""
     kind, n_lines = _header(base, fields, name, wishes)
     rest = fields.records[n_lines:]
     if not rest:
@@ -316,11 +326,16 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
         raise InputError("the two lines may be sources and targets, or two edges with further fields", path=name,
                          remedy="write an edge a line")
     kind, n_lines = header_of(records, _is_table(base, name), name) if len(records) > 1 else (NONE, 0)
-    if kind != NONE:
+    if kind != NONE or wishes.weights is not None:  # no other shape has weights
         return ""
-    rest = records[n_lines:]
-    if wishes.weights is not None:  # no other shape has weights
-        return ""
+    return _shape_of_rows(base, fields, records[n_lines:])
+
+
+def _shape_of_rows(base: Reading, fields: Fields, rest: Sequence[Sequence[str]]) -> str:
+    """The shape of lines without a header: relations, lists of neighbours, or "" for edges."""
+    if base.separator in ("", " ") and all(len(row) == len(_RELATION) for row in rest) and any(
+            shape.ARROW.fullmatch(row[1]) for row in rest):
+        return shape.SIF
     if base.separator != "," or not fields.width:
         if not is_id_number(rest[0][0]) and shape.middle_is_relation(rest):
             return shape.SIF
@@ -384,23 +399,13 @@ def _columns(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name:
         return 0, 1
     if base.rewrite and wishes.columns is None:
         refuse_word(rest, name)
-    called = _named_above(base, sample, wishes)
+    called = named_above(sample, base.separator, base.width, wishes.directed)
     weight = None if wishes.weights is None else wishes.weights.column
     found = ends_of(base.names, rest, wishes.columns, name, called, weight)
     if base.names and wishes.columns is None and not wishes.bipartite:
         loops = any(len(row) > max(found) and row[found[0]] == row[found[1]] for row in rest)
         refuse_two_sides([base.names[place] for place in found], name, loops)
     return found
-
-
-def _named_above(base: Reading, sample: Sample, wishes: Wishes) -> Sequence[str]:
-    """The names of columns in the comment above the lines, one for each; empty without. Between blanks, where a comment
-    may be a sentence, two have to be names of ends; two columns matter for the directions alone."""
-    text = sample.comments[-1].lstrip("#% ") if sample.comments else ""
-    above = text.split(base.separator if base.separator.strip(" ") else None)
-    if len(above) != base.width or (base.width == 2 and not wishes.directed):
-        return ()
-    return above if base.separator.strip(" ") or certain_pair(above) is not None else ()
 
 
 def _refuse_odd_ids(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> None:

@@ -15,6 +15,7 @@ from ..errors import InputError
 from .look_sample import Sample, is_id_number, is_number, width_of
 from .tables import (
     TableColumn,
+    alike_pairs,
     are_of_two_kinds,
     certain_pair,
     edge_ends,
@@ -22,6 +23,7 @@ from .tables import (
     is_count,
     listed,
     named_pair,
+    weak_pair,
 )
 from .weights import NAMES, WeightChoice, weight_column
 
@@ -47,7 +49,8 @@ MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>", "\\N", "N/A", "#N/A", "
 _BITS = tuple(map(frozenset, (("0", "1"), ("0.0", "1.0"), ("True", "False"), ("TRUE", "FALSE"), ("T", "F"))))
 # A float that a program has rounded, such as 1.23457E+11.
 _ROUNDED = re.compile(r"\d\.(\d{5,6})[eE]\+?(\d+)", re.ASCII)
-_SEVERAL = re.compile(r"[,;|] ?|(?<=\d) (?=\d)")
+_FEW_COMMENTS, _SEPARATORS = 4, re.compile(r"[\s,;|\"]+")
+_SEVERAL = re.compile(r"[,;|] ?| ")
 # If at least this share of the first lines have different first fields, these may be times or numbers of edges.
 _MOSTLY = 0.9
 _FEW, _THIRD = 3, 2
@@ -95,6 +98,22 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
     why = _kinds_differ(columns) or _other_columns(_without(weight, columns, (0, 1)), rest, (0, 1))
     _refuse(why, columns, rest, path)
     return 0, 1
+
+
+def named_above(sample: Sample, separator: str, width: int, directed: bool) -> Sequence[str]:
+    """The names of columns in the comment above the lines, one for each; empty without. Between blanks, where a comment
+    may be a sentence, two have to be names of ends; two columns matter for the directions alone."""
+    if width < 2 or (width == 2 and not directed):
+        return ()
+    for comment in reversed(sample.comments[-_FEW_COMMENTS:]):
+        text = comment.lstrip("#%/ ")
+        above = text.split(separator if separator.strip(" ") else None)
+        if len(above) == width and separator.strip(" ") and comment == sample.comments[-1]:
+            return above
+        words = [word for word in _SEPARATORS.split(text) if word[-1:] != ":"]
+        if len(words) == width and (certain_pair(words) is not None or alike_pairs(words) or weak_pair(words)):
+            return words
+    return ()
 
 
 def names_of_columns(header: Sequence[str], rest: Records, line: int, sample: Sample, path: str,
@@ -352,6 +371,9 @@ def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[in
         return "no id of the first column is in the second, and other columns share theirs"
     again = len(rest) - len({tuple(row[:2]) for row in rest})
     unlike = apart or again > 1 or (len(rest) >= _SEVERAL_LINES and not _are_alike(*values[:2]))
+    if ends == (0, 1) and len(columns) > _FEW and not values[1] ^ values[3] and _FEW * len(values[1]) <= len(rest) and (
+            _are_alike(values[0], values[2])):
+        return "the second and the fourth column have the same few values, as layers have"
     if ends == (0, 1) and columns[1].kind == columns[2].kind and unlike and _are_alike(*values[1:3]):
         return "the second and the third column have the same values"
     if len(columns) > _FEW and all(_are_alike(values[0] | values[1], more) for more in values[2:]):

@@ -113,12 +113,17 @@ class MatrixMarketSource(FileSource):
                 if len(ids) and ids.max() > largest:
                     raise self.error(f"a {what} is outside 1..{largest}", text=str(ids.max()), remedy="fix the entry")
             yield EdgeBatch(batch.src, batch.dst + header.rows, batch.weights)
+            if header.symmetry != "general" and not header.array:  # half of its entries are listed
+                beside = batch.src != batch.dst
+                yield EdgeBatch(batch.dst[beside], batch.src[beside] + header.rows,
+                                None if batch.weights is None else batch.weights[beside])
 
     def _listed(self, header: _Header, batch_bytes: int) -> Iterator[EdgeBatch]:
         """The entries of a coordinate matrix."""
         entries, field = header.entries, header.field
         lines = LineReader(self.name, header.line.number + 1, least=1, largest=max(header.rows, header.columns),
-                           fields=_FIELDS[field], weights=self.weights)
+                           fields=_FIELDS[field], weights=self.weights,
+                           closed=_FIELDS[field] - 1 if field != "pattern" else 0)
         with self.input.text(header.line.offset) as stream:
             for batch in lines.pairs(stream, "%", batch_bytes):
                 if lines.n_pairs <= entries:

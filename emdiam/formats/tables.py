@@ -181,7 +181,8 @@ def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, pa
         found = None if _are_vertices(columns) or any(_is_measure(name) for name in names) else (0, 1)
     elif len(alike_pairs(names)) < 2:
         found = _by_kind(columns, doubtful, weight)
-        if found is not None and sum(_describes(names[place]) for place in found) == 1:  # a vertex and its name
+        if found is not None and sum(_describes(names[place]) for place in found) == 1 and set(
+                columns[found[0]].values).isdisjoint(columns[found[1]].values):  # a vertex and its name
             found = None
     if found is None:
         raise _unclear(columns, doubtful, path)

@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..errors import BudgetError, InputError
 from ..units import default_memory_bytes, format_size, program_rss_bytes
 from .base import MAX_ID, FileSource
@@ -47,6 +49,7 @@ class HeldSource(FileSource):
     """A file whose whole graph is in memory, as `_edges`, after `_read_info`."""
 
     _edges: Any = None
+    _names: Any = None
 
     def _room(self) -> tuple[int, int]:
         """(bytes in use beside the graph, bytes of the budget that the graph may use)."""
@@ -64,8 +67,14 @@ class HeldSource(FileSource):
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource."""
         self.info()
+        names = self._names
+        if names is not None:
+            self.declared = len(names)
+            yield EdgeBatch(names, names, None if self.weights is None else np.zeros(len(names)), declares=True)
         try:
-            yield from self._edges.batches(batch_bytes)
+            for batch in self._edges.batches(batch_bytes):
+                yield batch if names is None else EdgeBatch(
+                    names.take(batch.src), names.take(batch.dst), batch.weights)
         except InputError as error:
             if error.path is not None:
                 raise
@@ -92,9 +101,13 @@ class WholeSource(HeldSource):
                        graph.nodes[0])
             raise self.error("ids have to be natural numbers below 2^63, or texts without exception", text=str(odd),
                              remedy="keep ids as they are written with --ids string")
-        return replace(self._edges.info(), size_bytes=self.input.size_bytes, format=self.format,
-                       id_kind=self._edges.info().id_kind,
+        info = replace(self._edges.info(), size_bytes=self.input.size_bytes, format=self.format,
                        weight_name="" if self.weights is None else self._attribute())
+        if not self.by_ids or info.labels is None:
+            return info
+        self._names = info.labels
+        kind = "int" if isinstance(info.labels, np.ndarray) else "string"
+        return replace(info, n_vertices=None, labels=None, id_kind=kind)
 
     def _labels(self, nodes: Sequence[Any]) -> Sequence[Any] | None:
         """The labels of the vertices if the user sets the kind of ids; None: the nodes themselves."""

@@ -139,7 +139,7 @@ class _GraphmlTags(_Tags):
 
 
 class _GexfTags(_Tags):
-    _of_edges = False
+    _of_edges = _in_key = _own = False
 
     def start(self, tag: str, values: dict[str, str]) -> None:
         if tag == "graph":
@@ -150,17 +150,24 @@ class _GexfTags(_Tags):
             self._of_edges = values.get("class") == "edge"
         elif tag == "attribute" and self._of_edges:
             self._names.append(values.get("title", ""))
-            if self._column and self._is_weight(values.get("title")):
+            if self._column is not None and self._is_weight(values.get("title")):
                 self._keys.add(values.get("id", ""))
+                self._in_key = True
+        elif tag == "default" and self._in_key:
+            self._text = []
         elif tag == "edge":
             kind = values.get("type", "directed" if self._arcs[-1] else "undirected")
             own = values.get("weight")
             if self._column:
                 own = own if self._column == _GEXF_WEIGHT else None
-            elif self._column is not None and own is None:
+            elif self._column is not None and own is None and not self._keys:
                 own = "1"  # the weight of an edge without this attribute
+            self._own = own is not None
             self.open_edge(values.get("source"), values.get("target"), kind == "directed", own)
-        elif tag == "attvalue" and self._edge is not None and values.get("for") in self._keys:
+        elif tag == "attvalue" and self._edge is not None and values.get("for") in self._keys and not self._own:
+            if self._weight is not None:
+                raise self._source.error("an edge has several weights, perhaps at several times",
+                                         remedy="keep one for each edge")
             self._weight = values.get("value")
 
     def end(self, tag: str) -> None:
@@ -168,6 +175,10 @@ class _GexfTags(_Tags):
             self.close_edge()
         elif tag == "graph":
             self.close_graph()
+        elif tag == "attribute":
+            self._in_key = False
+        elif tag == "default" and self._text is not None:
+            self._default = self.taken_text()
 
 
 class XmlSource(FileSource):

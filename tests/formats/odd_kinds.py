@@ -60,7 +60,19 @@ _MARKED = {
     "arrows and an attribute": Kind(".txt", path_of("a -> b weight=5", "b -> c weight=6"), None),
     "arrows and a number behind a colon": Kind(".txt", path_of("a -> b: 5", "b -> c: 6"), None),
     "arrows between names": Kind(".txt", path_of("New York -> Salt Lake", "Salt Lake -> Reno"), _THREE),
-    "two arrows": Kind(".txt", path_of("a -> b", "c <- b"), None),
+    "two arrows": Kind(".txt", path_of("a -> b", "c <- b"), _THREE),
+    "arrows and neighbours": Kind(".txt", path_of("a -> b c", "b -> d", "c -> d"), None),
+    "arrows and lists of numbers": Kind(".txt", path_of("1 -> 2 3", "2 -> 4", "3 -> 1 4 5", "4 -> 5"), None),
+    "arrows, a number in some lines": Kind(".txt", path_of("a -> b 5", "b -> c", "c -> d 7"), None),
+    "arrows, numbers before": Kind(".txt", path_of("1. a -> b", "2. b -> c"), None),
+    "arrows, a word behind": Kind(".txt", path_of("a -> b road", "b -> c road"), None),
+    "arrows between quotes": Kind(".txt", path_of("a -> b", '"b" -> c'), None),
+    "arrows and weights": Kind(".txt", path_of("1 -> 2 5", "2 -> 3 6"), _THREE),
+    "arrows, names that end with numbers": Kind(".txt", path_of("Step 1 -> Step 2", "Step 2 -> Step 3"), _THREE),
+    "arrows between addresses": Kind(".txt", path_of("http://a.x/?q=1 -> http://b.x/?q=2",
+                                                     "http://b.x/?q=2 -> http://c.x/?q=3"), _THREE),
+    "arrows as a column": Kind(".csv", path_of("source,relation,target", "a,->,b", "b,-|,c"), _THREE),
+    "arrows and other relations": Kind(".txt", path_of("a -> b", "b -| c"), _THREE),
     "an arrow and a blank": Kind(".txt", path_of("a -> b", "b c"), None),
     "a list of Python": Kind(".txt", path_of("edges = [(1, 2), (2, 3)]"), None),
     "a dict of Python": Kind(".txt", path_of("{'a': ['b', 'c'], 'b': ['d']}"), None),
@@ -112,4 +124,36 @@ _OTHERS = {
     "a mix of commas and blanks": Kind(".txt", path_of("1,2", "2,3", "3 4"), _FOUR),
 }
 
-ODD_KINDS: dict[str, Kind] = {**_RAGGED, **_COMMENTED, **_MARKED, **_VERTICES, **_FILES, **_OTHERS}
+_NAMES = ("#make.py", "# GMT Sun Nov 29 20:00:00 2026", "# g")
+_LISTS = {
+    "lists of names, tabs": Kind(".txt", path_of("Ann Lee\tBob Ray\tCy Fox", "Bob Ray\tCy Fox", "Cy Fox"),
+                                 Facts(3, 3, 1)),
+    "lists of names, tabs, .adjlist": Kind(".adjlist", path_of(
+        "Ann Lee\tBob Ray\tCy Fox", "Bob Ray\tCy Fox", "Cy Fox"), Facts(3, 3, 1)),
+    "lists of networkx, semicolons": Kind(".adjlist", path_of(*_NAMES, "1;2", "2;3", "3"), _THREE),
+    "lists of networkx, bars": Kind(".txt", path_of(*_NAMES, "ann|bob", "bob|cem", "cem"), _THREE),
+    "lists of networkx, tabs": Kind(".txt", path_of(*_NAMES, "ann\tbob", "bob\tcem", "cem\tdan", "dan"), _FOUR),
+    "lists of networkx, commas and blanks": Kind(".adjlist", path_of(
+        *_NAMES, "Ann Lee,Bob Ray", "Bob Ray,Cy Fox", "Cy Fox"), _THREE),
+    "lists, a tab behind the vertex": Kind(".txt", path_of("1\t2 3", "2\t4", "3\t4", "4"), Facts(4, 4, 2)),
+    "lists of names, a tab behind the vertex": Kind(".txt", path_of("a\tb c", "b\td", "c\td"), None),
+    "blanks, a mark in the last column": Kind(".txt", path_of("a b x;y", "b c x;z", "c d x"), _FOUR),
+    "blanks, a note with a comma": Kind(".txt", path_of("1 2 road, paved", "2 3 road, paved", "3 4 path"), _FOUR),
+    "tabs, marks at the end of the last column": Kind(".tsv", path_of("a\tb\tGO:1;GO:2;", "b\tc\tGO:3;"), _THREE),
+    "people and their friends": Kind(".csv", path_of("name,friend,since", "ann,bob,2001", "bob,cem,2002"), _THREE),
+    "layers": Kind(".txt", path_of(*(f"{i} {i % 3 + 1} {i % 40 + 1} {(i + 1) % 3 + 1} 1" for i in range(1, 41))), None),
+}
+
+_COMMENTED |= {
+    "comment of names above another": Kind(".txt", path_of(
+        "# weight source target", "# made in 2020", "7 1 2", "8 2 3"), _THREE, refusable=True),
+    "comment of names, commas above blanks": Kind(".txt", path_of("#weight,source,target", "7 1 2", "8 2 3"), _THREE,
+                                                  refusable=True),
+    "comment of names, slashes": Kind(".txt", path_of("// weight source target", "7 1 2", "8 2 3"), _THREE,
+                                      refusable=True),
+    "comment of names behind a word": Kind(".txt", path_of("# columns: weight u v", "7 1 2", "8 2 3"), _THREE,
+                                           refusable=True),
+}
+
+ODD_KINDS: dict[str, Kind] = {**_RAGGED, **_COMMENTED, **_MARKED, **_VERTICES, **_FILES, **_OTHERS,
+                              **_LISTS}

@@ -330,3 +330,71 @@ def test_weights_of_gml_without_a_point(tmp_path: Path):
     path.write_text('graph [ node [ id 0 ] node [ id 1 ] node [ id 2 label "2e5 b" ] edge [ source 0 target 1 weight'
                     " 1e-05 ] edge [ source 1 target 2 weight 2E+3]]")
     assert emdiam.diameter(path, weighted=True).diameter == pytest.approx(2000.00001, rel=1e-12)
+
+
+def _converted(inputs: Any, store: Path, **options: Any) -> tuple[int, int]:
+    """The numbers of vertices and edges of a conversion."""
+    emdiam.convert(inputs, store, force=True, **options)
+    with emdiam.open(store) as made:
+        return made.n_vertices, made.n_edges
+
+
+def _joined(folder: Path, **files: str) -> tuple[int, int]:
+    """The numbers of the conversion of these files together; their names have _ for points."""
+    paths = [folder / name.replace("_", ".") for name in files]
+    for path, text in zip(paths, files.values(), strict=True):
+        path.write_text(text)
+    return _converted(paths, folder / "joined.zarr")
+
+
+def test_several_graphs_that_are_read_whole_agree_by_ids(tmp_path: Path):
+    """Each has places for its own vertices, which are no ids."""
+    first, second = ({"links": [{"source": a, "target": b}, {"source": b, "target": c}]} for a, b, c in ("abc", "cde"))
+    assert _joined(tmp_path, a_json=json.dumps({"nodes": [{"id": v} for v in "abc"], **first}),
+                     b_json=json.dumps({"nodes": [{"id": v} for v in "cdef"], **second})) == (6, 4)
+    assert emdiam.diameter(tmp_path / "joined.zarr").diameter_max_component == 4
+    assert _joined(tmp_path, a_gml="graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]",
+                     b_gml="graph [ node [ id 7 ] node [ id 1 ] edge [ source 7 target 1 ] ]", c_txt="7 9\n") == (4, 3)
+    assert _joined(tmp_path, a_dot="graph { a -- b }", b_dot="graph { c -- b }") == (3, 2)
+
+
+@pytest.mark.parametrize(("listed", "n"), [("10\n20\n30\n", 3), ("10\tAnn\n20\tBob\n", 2), ("0\tAnn\n1\tBob\n", None)])
+def test_a_list_of_vertices_is_compared_with_ids(tmp_path: Path, listed: str, n: int | None):
+    (tmp_path / "g.gml").write_text("graph [ node [ id 10 ] node [ id 20 ] edge [ source 10 target 20 ] ]")
+    (tmp_path / "v.txt").write_text(listed)
+    if n is None:
+        with pytest.raises(InputError, match="does not list"):
+            emdiam.convert(tmp_path / "g.gml", tmp_path / "g.zarr", vertices=tmp_path / "v.txt")
+    else:
+        assert _converted(tmp_path / "g.gml", tmp_path / "g.zarr", vertices=tmp_path / "v.txt") == (n, 1)
+
+
+GEXF_VALUES = ('<gexf><graph defaultedgetype="undirected"><attributes class="edge"><attribute id="0" title="{}">{}'
+               '</attribute></attributes><nodes><node id="a"/><node id="b"/><node id="c"/></nodes><edges>'
+               '<edge source="a" target="b"{}><attvalues><attvalue for="0" value="3"/></attvalues></edge>'
+               '<edge source="b" target="c"{}>{}</edge></edges></graph></gexf>')
+
+
+@pytest.mark.parametrize(("values", "longest"), [
+    (("Weight", "", "", "", '<attvalues><attvalue for="0" value="4"/></attvalues>'), 7),
+    (("weight", "<default>5</default>", "", "", ""), 8),
+    (("weight", "", ' weight="2"', ' weight="7"', '<attvalues><attvalue for="0" value="4"/></attvalues>'), 9),
+    (("year", "", "", "", ""), 2), (("weight", "", "", "", ""), None),
+    (("weight", "", "", "", 2 * '<attvalues><attvalue for="0" value="4"/></attvalues>'), None)])
+def test_weights_of_gexf_as_values(tmp_path: Path, values: tuple[str, ...], longest: int | None):
+    path = tmp_path / "g.gexf"
+    path.write_text(GEXF_VALUES.format(*values))
+    if longest is None:
+        with pytest.raises(InputError, match="weight"):
+            emdiam.diameter(path, weighted=True)
+    else:
+        assert emdiam.diameter(path, weighted=True).diameter == longest
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("g.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n1 2 1,5\n2 3 2,5\n"),
+    ("g.gr", "p sp 3 2\na 1 2 1,5\na 2 3 2,5\n"), ("g.dl", "dl n=3 format=edgelist1\ndata:\n1 2 1,5\n2 3 2,5\n")])
+def test_decimal_commas_are_not_cut(tmp_path: Path, name: str, text: str):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match="comma"):
+        emdiam.diameter(tmp_path / name, weighted=True)

@@ -355,3 +355,8 @@ def test_matrices_of_two_sides(tmp_path: Path) -> None:
         emdiam.convert(matrix[:, :2], tmp_path / "g.zarr", bipartite=True)
     np.save(tmp_path / "m.npy", matrix[:, :3])
     assert "matrix of both" in fault_of(tmp_path / "m.npy", bipartite=True).what
+
+
+def test_two_sides_of_a_symmetric_matrix_have_both_halves(tmp_path: Path) -> None:
+    (tmp_path / "g.mtx").write_text("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n2 1\n3 2\n3 3\n")
+    assert sorted(read_pairs(tmp_path / "g.mtx", bipartite=True)) == [(1, 5), (2, 4), (2, 6), (3, 5), (3, 6)]
