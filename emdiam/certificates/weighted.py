@@ -240,6 +240,7 @@ class _DiameterProof(WeightedProof):
         budget.later_bytes = _POINT_BYTES * store.n_vertices * len(certificate.sources)
         super().__init__(certificate, claims.witness, store, report, budget)
         self._claims, self.upper = claims, np.full(store.n_vertices, _UNBOUNDED)
+        self._candidates = list[int]()
 
     def prove(self) -> None:
         """Prove every claim about distances. Raises Refused, BudgetError."""
@@ -250,7 +251,18 @@ class _DiameterProof(WeightedProof):
             self._bound()
         with timed(self.report.seconds, "pairs"):
             (self.budget.progress or silent)(Event("pairs"))
-            self._prove_left()
+            self._prove_one()
+
+    def _prove_one(self) -> None:
+        """Prove the pairs of unsettled vertices, with one of the candidates as the component that the claim is about.
+        Raises Refused."""
+        for place, root in enumerate(self._candidates, start=1):
+            self.largest = root
+            try:
+                return self._prove_left()
+            except Refused:
+                if place == len(self._candidates):
+                    raise
 
     def _widen_report(self) -> None:
         """Report an interval if weights were rounded down: a path has fewer edges than vertices."""
@@ -260,19 +272,24 @@ class _DiameterProof(WeightedProof):
 
     def _bound(self) -> None:
         """Compute bounds from all sources, and check that the claimed lengths are attained. Raises Refused."""
-        longest, of_largest, apart = 0, 0, 0 if self.named[0] == self.named[1] else -1
+        longest, apart = 0, 0 if self.named[0] == self.named[1] else -1
+        attained = np.zeros(len(self.sizes), np.int64)
         for sources in self.rounds(self.sources):
             distances = self.distances(sources)
             reach = self.reach(distances)
             fold(distances, unreached(distances.dtype), self.root, reach, self.upper)
             longest = max(longest, int(reach.max(initial=0)))
-            of_largest = max(of_largest, int(reach[self.largest]))
+            np.maximum(attained, reach, out=attained)
             if self.named[0] in sources and self.root[self.named[0]] == self.root[self.named[1]]:
                 apart = int(distances[self.named[1]])
         if apart != self._limit or longest > self._limit:
             raise Refused(f"its witness is not {self.units.length(self._limit)} apart, or another pair is farther"
                           " apart")
-        if of_largest != self._of_largest:
+        # Of several components with the most vertices, which one the certificate is about depends on the order of its
+        # store.
+        fits = np.flatnonzero((self.sizes == self.sizes.max()) & (attained == self._of_largest))
+        self._candidates = fits.tolist()
+        if not len(fits):
             raise Refused(f"no source proves that the component with the most vertices has a diameter of"
                           f" {self.units.length(self._of_largest)}")
 

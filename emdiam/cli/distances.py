@@ -57,6 +57,10 @@ def distances_text(result: dict[str, Any], verbose: bool = False) -> str:
         lines.append("quantiles: " + ", ".join(f"{100 * float(share):g} %: {value:,.6g}"
                                                for share, value in quantiles.items()))
     lines += task_lines(result)
+    unit = result["details"].get("rounded_to")
+    if unit:
+        lines.append(f"rounding: each distance is less than {max(1, result['n_vertices'] - 1) * unit:.2g} longer,"
+                     " since sums of these weights are not exact")
     if result["out"] is not None:
         lines.append(f"centralities: in {result['out']}")
     lines += certificate_lines(result)

@@ -79,6 +79,9 @@ _VERTEX_BYTES, _SUMS_BYTES = 40, 64
 NEAR = 128
 _LEAST_SKEW = 1e-9
 _PIECE_ARCS = 1 << 16
+_FAR = 2.0**62
+# Weights of fewer units than 2 to this are too far from their rounded ones for their inverses.
+_LEAST_BITS = 20
 
 
 @dataclass(repr=False)
@@ -136,7 +139,12 @@ def solve(session: Session, weighted: bool = True) -> Any:
             except TimeOver:
                 pass
             except SumsTooLongError:
+                least = _least_weight(metric.arcs) if asked.centralities else math.inf
                 metric.round_down()
+                if least < 2.0 ** (metric.units.exponent + _LEAST_BITS):
+                    raise InputError("sums of these weights, and so the inverses of distances, are not exact",
+                                     text=str(least), remedy="round the weights to a few decimals, and convert"
+                                     " again") from None
                 continue
             break
         if not count.samples:
@@ -153,6 +161,12 @@ def solve(session: Session, weighted: bool = True) -> Any:
     if not result.complete:
         raise StoppedEarly(f"{why}; the answer is that of {result.samples:,} sources", result)
     return result
+
+
+def _least_weight(arcs: Arcs) -> float:
+    """The least weight above 0 of all arcs."""
+    return min((float(piece.costs.min(initial=np.inf, where=piece.costs > 0)) for piece in arcs.pieces()),
+               default=math.inf)
 
 
 class _Nearest:
@@ -193,7 +207,8 @@ def _arc_lengths(arcs: Arcs, units: Units) -> Iterator[tuple[np.ndarray, np.ndar
         while begin < len(offsets) - 1:
             end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + _PIECE_ARCS, side="right")) - 1)
             some = costs[offsets[begin] : offsets[end]]
-            counted = some if units.whole else np.ldexp(some.astype(np.float64), -units.exponent)
+            # Weights beyond the limit are too long for these units, which are then given up.
+            counted = some if units.whole else np.minimum(np.ldexp(some.astype(np.float64), -units.exponent), _FAR)
             yield (np.repeat(np.arange(first + begin, first + end), np.diff(offsets[begin : end + 1])),
                    np.asarray(units.lengths(counted.astype(np.int64)), np.float64))
             begin = end

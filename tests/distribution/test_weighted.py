@@ -338,3 +338,15 @@ def test_tables_in_python_and_what_they_refuse(tmp_path: Path) -> None:
     emdiam.convert([*long], tmp_path / "w.zarr", weights=True)
     with pytest.raises(NotWritten, match="more than 53 bits"):
         emdiam.distances(tmp_path / "w.zarr", weighted=True, sources=[0], out=out)
+
+
+def test_sums_that_are_not_exact_are_told(tmp_path: Path) -> None:
+    """Weights that differ by 10^30: distances have an error that is printed, and their inverses are refused."""
+    (tmp_path / "g.txt").write_text("0 1 1e-15\n0 2 1.0\n1 0 1e-15\n1 2 1e-15\n2 0 1e15\n2 1 0.1\n")
+    emdiam.convert(tmp_path / "g.txt", tmp_path / "g.zarr", directed=True, weights=True)
+    done = command("distances", tmp_path / "g.zarr", "--directed", "--weighted", "--exact")
+    unit = json.loads(command("distances", tmp_path / "g.zarr", "--directed", "--weighted", "--exact",
+                              "--json"))["details"]["rounded_to"]
+    assert f"rounding: each distance is less than {2 * unit:.2g} longer" in done
+    with pytest.raises(InputError, match="inverses of distances"):
+        emdiam.distances(tmp_path / "g.zarr", exact=True, keep=True, weighted=True, directed=True)

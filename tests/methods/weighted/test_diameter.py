@@ -303,3 +303,15 @@ def test_road_map(tmp_path: Path) -> None:
     matrix = scipy.sparse.csr_matrix((rows.costs.astype(float), rows.heads.astype(np.int64), rows.offsets))
     far = scipy_graph.dijkstra(matrix, indices=int(pivots.witness.source) - 1)
     assert far.max() == far[int(pivots.witness.target) - 1] == 1_652_818
+
+
+def test_certificates_of_equal_components_in_any_order(tmp_path: Path) -> None:
+    """Two components have the most vertices; which of them comes first depends on the order of the store."""
+    (tmp_path / "g.txt").write_text("1 2 1\n2 3 1\n3 4 1\n10 11 5\n10 12 5\n10 13 5\n")
+    stores = {order: tmp_path / f"{order}.zarr" for order in ("natural", "degree")}
+    for order, store in stores.items():
+        emdiam.convert(tmp_path / "g.txt", store, weights=True, order=order)
+    for store in stores.values():
+        certificate = tmp_path / f"{store.stem}.json"
+        emdiam.exact(store, weighted=True, certificate=certificate)
+        assert all(emdiam.verify(certificate, other).verified for other in stores.values())
