@@ -15,6 +15,7 @@ from .arrays import arrow_ids, arrow_numbers, may_have_ids
 from .base import Named
 from .digits import are_long
 from .directions import Directions
+from .look_ends import MISSING
 from .source import EdgeBatch, pairs_per_batch
 from .tables import TableColumn, direction_column, edge_ends, in_slices, named_pair, refuse_two_sides
 from .weights import FLOAT64, WeightChoice, checked_weights, kind_of, name_a_column, weight_column
@@ -78,6 +79,19 @@ class EdgeColumns:
     def places(self) -> list[int]:
         """The places of the columns to read."""
         return [*self.ids, *(place for place in (self.weight, self.direction) if place is not None)]
+
+
+# From buffers, since pa.array imports pandas, which takes a quarter of a second.
+_MISSING = pa.StringArray.from_buffers(len(MISSING), pa.py_buffer(np.cumsum([0, *map(len, MISSING)], dtype=np.int32)),
+                                       pa.py_buffer("".join(MISSING).encode()))
+
+
+def refuse_missing(ids: Any, source: Named) -> None:
+    """Raise InputError if one of these ids, a string array, is a word that programs write for a missing one."""
+    missing = ids.filter(pc.is_in(ids, value_set=_MISSING))
+    if len(missing):
+        raise source.error(f"an id is {missing[0]}, as programs write for a missing one",
+                           remedy="delete such lines, or say --ids string if a vertex is called so")
 
 
 class ArrowEdges(Named):
@@ -222,6 +236,8 @@ class ArrowEdges(Named):
         if strings:
             empty = pc.equal(pc.binary_length(column), 0).to_numpy(zero_copy_only=False)
             self._refuse(empty, f"column {name} has an empty id", done)
+            if self.ids == "auto":
+                refuse_missing(column, self)
             return column
         return arrow_ids(column, self._refusal(name, done))
 

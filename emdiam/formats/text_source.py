@@ -12,19 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputError
+from .arrow_edges import refuse_missing
 from .base import FileSource
 from .look import HELD, Reading, reading_of
-from .look_ends import HEADER_AGAIN, JOINED, MISSING
+from .look_ends import HEADER_AGAIN, JOINED
 from .look_shape import COUNTS, MATRIX
 from .source import EdgeBatch
-
-# From buffers, since pa.array imports pandas, which takes a quarter of a second.
-_MISSING = pa.StringArray.from_buffers(len(MISSING), pa.py_buffer(np.cumsum([0, *map(len, MISSING)], dtype=np.int32)),
-                                       pa.py_buffer("".join(MISSING).encode()))
 
 
 class TextSource(FileSource):
@@ -70,10 +66,7 @@ class TextSource(FileSource):
             if names and pc.any(pc.and_(pc.equal(batch.src, names[0]), pc.equal(batch.dst, names[1]))).as_py():
                 raise self.error(HEADER_AGAIN, text=" ".join(names), remedy=JOINED)
             for ids in (batch.src, batch.dst) if self.ids == "auto" else ():
-                missing = ids.filter(pc.is_in(ids, value_set=_MISSING))
-                if len(missing):
-                    raise self.error(f"an id is {missing[0]}, as programs write for a missing one",
-                                     remedy="delete such lines, or say --ids string if a vertex is called so")
+                refuse_missing(ids, self)
             yield batch
 
     def _counted(self, batches: Iterator[EdgeBatch], reading: Reading) -> Iterator[EdgeBatch]:

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.formats import open_source
+from emdiam.formats.look_ends import MISSING
 from tests.helpers.formats_naive import collect, fault_of, read_pairs
 
 INTEGERS = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]
@@ -45,9 +46,12 @@ def test_integers_of_every_width(tmp_path, pairs, type_a, type_b, rows, codec, b
     assert read_pairs(file, batch_bytes=16 * batch_pairs) == pairs
 
 
+NAMES = st.text(min_size=1, max_size=5).filter(lambda text: text not in MISSING)
+
+
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    pairs=st.lists(st.tuples(st.text(min_size=1, max_size=5), st.text(min_size=1, max_size=5)), min_size=1),
+    pairs=st.lists(st.tuples(NAMES, NAMES), min_size=1),
     type_a=st.sampled_from(STRINGS),
     batch_pairs=st.integers(1, 60),
 )
@@ -152,3 +156,10 @@ def test_long_strings_come_in_batches_of_the_asked_size(tmp_path):
     assert max(sizes) <= 2 << 16 and len(sizes) > 20
     assert source.position_bytes() == source.info().size_bytes
     assert collect(source) == [("x" * 1000, "y")] * 2000
+
+
+def test_words_for_missing_ids_are_refused_as_in_texts(tmp_path):
+    """pandas makes them of missing values by astype(str)."""
+    pq.write_table(pa.table({"source": ["a", "b", "nan"], "target": ["b", "None", "c"]}), tmp_path / "g.parquet")
+    assert "as programs write for a missing one" in str(fault_of(tmp_path / "g.parquet"))
+    assert len(read_pairs(tmp_path / "g.parquet", ids="string")) == 3
