@@ -27,6 +27,7 @@ from .look_sample import Sample, is_integer, is_number, sample_of
 from .look_shape import NAMES
 from .source import EdgeBatch, Wishes
 
+_HEADERS = ("name", "names", "label", "labels", "nodes", "vertices")
 _ID_COLUMN = re.compile(r"(?:.*:ID(?:\(.*\))?|~id|(?:node|vertex)?[_ ]?(?:id|number)|node|vertex)", re.IGNORECASE)
 _SPACE = re.compile(r".*:ID\((.+)\)", re.IGNORECASE)
 _DIRECTED = re.compile(rb"(?m)^[ \t]*graph\.[^=\s]+\.directed[ \t]*=[ \t]*(true|false)[ \t]*\r?$")
@@ -131,6 +132,7 @@ def _form(source: Input) -> ListForm:
     if header is not None:
         return header
     lines = sample.texts
+    _refuse_odd_names(lines, source.name)
     separator = next((mark for mark in ("\t", " ") if all(mark in text.strip() for text in lines)), "")
     if not separator and all("," in text for text in lines):
         raise InputError("fields by commas need a first line that says which of them is the id", path=source.name,
@@ -150,6 +152,23 @@ def _form(source: Input) -> ListForm:
         raise InputError("where a name begins and ends is not clear", path=source.name, text=lines[0],
                          remedy="write a tab between id and name")
     return ListForm(separator, True)
+
+
+def _refuse_odd_names(lines: Sequence[str], path: str) -> None:
+    """Raise InputError if ids that are no integers have quotes, numbers or a header beside them."""
+    if all(is_integer(text.split()[0]) for text in lines):
+        return
+    quoted = next((text for text in lines if text.strip().startswith('"')), None)
+    if quoted is not None:
+        raise InputError("ids of a list without a header are in quotes", path=path, text=quoted,
+                         remedy="delete the quotes, or write a header such as id")
+    if lines[0].strip().lower() in _HEADERS and len(lines) > 1:
+        raise InputError("the first line may be a header, or a vertex", path=path, text=lines[0],
+                         remedy="delete it, or write id for a header")
+    rows = [text.split() for text in lines]
+    if all(len(row) == 2 and is_number(row[1]) for row in rows):
+        raise InputError("the numbers behind the ids may be values, or parts of them", path=path, text=lines[0],
+                         remedy="keep the first column alone (cut -f 1)")
 
 
 def _table(sample: Sample) -> ListForm | None:

@@ -183,3 +183,13 @@ def test_bent_lists(tmp_path: Path) -> None:
 def test_many_bent_lists(tmp_path: Path) -> None:
     for number in range(BENT):
         bent(number, tmp_path)
+
+
+@pytest.mark.parametrize(("text", "what"), [
+    ('"a"\n"b"\n"c"\n', "in quotes"), ("name\na\nb\nc\n", "may be a header"), ("a 1\nb 2\nc 3\n", "may be values")])
+def test_what_stands_beside_ids_of_names(tmp_path: Path, text: str, what: str) -> None:
+    """It would be a part of them."""
+    (tmp_path / "g.txt").write_text("a b\nb c\n")
+    (tmp_path / "v.txt").write_text(text)
+    with pytest.raises(InputError, match=what):
+        emdiam.convert(tmp_path / "g.txt", tmp_path / "g.zarr", vertices=tmp_path / "v.txt")
