@@ -184,7 +184,9 @@ def _keyword(match: re.Match[str], function: str, known: Collection[str] | None)
         name = written.partition("=")[0]
     else:
         is_flag = name in _FLAGS or _is_flag(match)
-        written = f"{name}=" + ("True" if is_flag else _written(value, bool(match["metavar"])))
+        text = _written(value, bool(match["metavar"]))
+        # The number of a column is a name, too.
+        written = f"{name}=" + ("True" if is_flag else f'"{text}"' if text.isdecimal() and "weight" in name else text)
     home = _home(name, known)
     return match[0] if home is None else written + (f" of emdiam.{home}" if home else "") + rest
 

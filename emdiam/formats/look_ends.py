@@ -82,7 +82,8 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
     if wanted is not None:
         return edge_ends(columns, wanted, path)
     pair = named_pair(names) if names else None
-    refuse_marks(rest if pair is None else [[row[i] for i in pair if i < len(row)] for row in rest], path)
+    ends_only = [[row[i] for i in pair] for row in rest if len(row) > max(pair)] if pair is not None else []
+    refuse_marks(ends_only or rest, path)
     if names:
         ends = edge_ends(columns, None, path, weight)
         if certain_pair(names) is None:

@@ -63,9 +63,8 @@ def named_weights(weight: str | None, weighted: bool | str, negative: bool = Fal
     """The WeightChoice for a name in either keyword, or for the usual weights (`weighted` True); None without either.
 
     Raises InputError for two different names, and for an invalid one."""
-    # An int is the number of a column.
-    names = {str(one) for one in (weight, weighted) if isinstance(one, str) or type(one) is int}
-    if len(names) > 1 or "" in names or not (weight is None or names) or not isinstance(weighted, bool | str | int):
+    names = {name for name in (weight, weighted) if isinstance(name, str)}
+    if len(names) > 1 or "" in names or not (weight is None or names) or not isinstance(weighted, bool | str):
         given = ", ".join(repr(one) for one in (weight, weighted) if one not in (None, False))
         raise InputError("weights have one name", text=given, remedy="give --weight, the name of a column or attribute")
     return weight_choice(next(iter(names), bool(weighted)), negative)
