@@ -356,6 +356,16 @@ def arrow_numbers(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
     return np.from_dlpack(array)
 
 
+def decoded(column: Any) -> Any:
+    """The values of an Arrow array with a dictionary; another array unchanged. Raises pyarrow.ArrowException."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    values = column.dictionary
+    if pa.types.is_string_view(values.type) or pa.types.is_binary_view(values.type):  # cannot be decoded directly
+        values = values.cast(pa.string())
+    return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()
+
+
 def arrow_ids(column: pa.Array, refusal: Refusal) -> npt.NDArray[Any]:
     """The ids in an Arrow column without nulls, of a type in `may_have_ids`; otherwise as `whole_numbers`."""
     if not pa.types.is_decimal(column.type):

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputError
-from .arrays import arrow_ids, arrow_numbers, may_have_ids
+from .arrays import arrow_ids, arrow_numbers, decoded, may_have_ids
 from .base import Named
 from .digits import are_long
 from .directions import Directions
@@ -225,10 +225,9 @@ class ArrowEdges(Named):
 
     def _ids(self, column: Any, name: str, done: int, strings: bool) -> Any:
         """One column of a batch as int64[k] or string array. done : number of rows before."""
-        if pa.types.is_dictionary(column.type):
-            if column_kind(column.type) == "string":  # string views cannot be decoded directly
-                column = pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(pa.string()))
-            column = column.dictionary_decode()
+        with self._damage((pa.ArrowException, ValueError, IndexError), f"column {name} has a damaged dictionary",
+                          "write it again"):
+            column = decoded(column)
         if strings:
             column = self._as_strings(column, name, done)
         if column.null_count:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from ..errors import InputError
 from ..units import format_count
+from .arrays import decoded
 from .tables import UNDIRECTED
 
 _DIRECTED = ("directed", "true", "1", "yes")
@@ -41,7 +42,11 @@ class Directions:
         """The edges, and those without a direction once more, reversed. words : the values of the column. Raises
         InputError as `is_undirected`."""
         column = words.combine_chunks() if isinstance(words, pa.ChunkedArray) else words
-        column = column.cast(pa.string()).dictionary_encode(null_encoding="encode")
+        try:
+            column = decoded(column).cast(pa.string()).dictionary_encode(null_encoding="encode")
+        except (pa.ArrowException, ValueError, IndexError) as error:
+            raise self._error(f"column {self._column} is damaged, or has no words ({error})",
+                              remedy="write it again, or rename it") from error
         indices = np.asarray(column.indices)
         counts = np.bincount(indices, minlength=len(column.dictionary)).tolist()
         flags = list(map(self.is_undirected, column.dictionary.to_pylist(), counts))

@@ -148,3 +148,10 @@ def test_a_comment_that_names_heads_before_tails_is_asked_about(rows: str, tmp_p
         emdiam.convert(tmp_path / "g.txt", tmp_path / "g.zarr", directed=True)
     emdiam.convert(tmp_path / "g.txt", tmp_path / "g.zarr", directed=True, columns=("2", "1"))
     assert emdiam.diameter(tmp_path / "g.txt").diameter == 2
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.string_view(), pa.large_string()])
+def test_a_column_of_directions_may_have_a_dictionary(kind: pa.DataType, tmp_path: Path):
+    words = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(["Undirected", "undirected"]).cast(kind))
+    table = pa.table({"source": [1, 2, 3], "target": [2, 3, 4], "type": words})
+    assert emdiam.diameter(table, directed=True).diameter == 3
