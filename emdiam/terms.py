@@ -184,16 +184,15 @@ def _keyword(match: re.Match[str], function: str, known: Collection[str] | None)
         name = written.partition("=")[0]
     else:
         is_flag = name in _FLAGS or _is_flag(match)
-        text = _written(value, bool(match["metavar"]))
-        # The number of a column is a name, too.
-        written = f"{name}=" + ("True" if is_flag else f'"{text}"' if text.isdecimal() and "weight" in name else text)
+        is_bare = "weight" not in name  # there the number of a column is a name
+        written = f"{name}=" + ("True" if is_flag else _written(value, bool(match["metavar"]), is_bare))
     home = _home(name, known)
     return match[0] if home is None else written + (f" of emdiam.{home}" if home else "") + rest
 
 
-def _written(value: str | None, is_metavar: bool) -> str:
-    """A value in Python syntax: numbers and metavars are bare."""
-    if value is None or is_metavar or re.fullmatch(r"\d+(\.\d+)?", value):
+def _written(value: str | None, is_metavar: bool, is_bare: bool) -> str:
+    """A value in Python syntax: metavars are bare, and numbers if they are no names."""
+    if value is None or is_metavar or (is_bare and re.fullmatch(r"\d+(\.\d+)?", value)):
         return value or ""
     return f'"{value}"'
 

@@ -12,11 +12,11 @@ from emdiam.runs import options
 from tests.helpers.source import nodes_below
 from tests.test_imports import PACKAGE, trees
 
-MOST_FILES, MOST_LINES_IN_ALL = 532, 63_056
+MOST_FILES, MOST_LINES_IN_ALL = 532, 63_051
 # Lines of code of each room at most: the folders of the package, and "top" for the modules beside them.
 MOST_LINES = {
-    "batch": 1239, "certificates": 2918, "checkpoint": 432, "cli": 1964, "conversion": 3322, "dask": 2992,
-    "distribution": 1195, "engine": 750, "external": 2593, "formats": 9177, "generators": 1360, "gpu": 4226,
+    "batch": 1239, "certificates": 2917, "checkpoint": 432, "cli": 1964, "conversion": 3322, "dask": 2992,
+    "distribution": 1195, "engine": 750, "external": 2593, "formats": 9173, "generators": 1360, "gpu": 4226,
     "journal": 563, "methods": 6699, "networkx": 1213, "paths": 3979, "report": 1872, "runs": 2383, "sorting": 934,
     "store": 2440, "stream": 962, "top": 2915, "traverse": 6928,
 }

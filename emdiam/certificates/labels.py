@@ -32,11 +32,11 @@ from ..store.store import Store
 from ..traverse.atomics import prefetch
 
 MOST_COLUMNS = 64
-# Arcs of a row that are examined together; by this number the labels of their heads are prefetched: a quarter less time
-# with 12 columns of 2^24 vertices.
+# Arcs of a row that are examined together; the labels of their heads are prefetched by this number of arcs ahead, since
+# rows of many columns are far apart.
 _ARCS, _AHEAD = 4, 12
-# Up to these numbers of columns are proposed with a BFS each; one multi-source BFS would not be quicker. With all edges
-# in memory the BFS is the quicker one up to some 10 columns of a graph with 2^20 vertices, and 50 with 2^22.
+# Up to these numbers of columns are proposed with a BFS each; one multi-source BFS would not be quicker: if it saves
+# passes over edges on disk, and with all edges in memory.
 FEW_COLUMNS, FEW_IN_MEMORY = 4, 16
 REPORT = "this is a fault of emdiam or of the store: see emdiam info --check, and please report it"
 

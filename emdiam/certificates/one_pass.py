@@ -71,7 +71,7 @@ class _Pass:
 
     def __init__(self, store: Store, certificate: Certificate, budget: ProofBudget, report: VerifyReport) -> None:
         self._store, self._certificate, self._budget, self._report = store, certificate, budget, report
-        self._digest: EdgeDigest | None = EdgeDigest(store)
+        self._digest = EdgeDigest(store)
         self._vertices = vertices_of(store, certificate, self._digest.hashes)
         self._parts = [claimed_part(number, part, self._vertices)
                        for number, part in enumerate(certificate.components, start=1)]
@@ -119,7 +119,6 @@ class _Pass:
     def _scan(self, group: LabelGroup, roomy: bool) -> Labelling:
         """Check digest and labels, and unite the other vertices."""
         store, digest, meter = self._store, self._digest, Meter(self._budget.progress)
-        assert digest is not None
         labelling = Labelling(store.n_vertices, store.id_dtype, symmetric=True)
         labelling.connect(group.member, group.leveled(len(self._parts)))
 
@@ -132,7 +131,7 @@ class _Pass:
         meter.end()
         self._report.scans += 1
         check_digest(digest, self._certificate.graph)
-        self._digest = None  # its hashes are not needed any more
+        del self._digest  # its hashes take memory
         return labelling
 
     def _are_labelled(self, member: np.ndarray, group: LabelGroup) -> bool:

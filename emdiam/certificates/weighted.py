@@ -240,7 +240,6 @@ class _DiameterProof(WeightedProof):
         budget.later_bytes = _POINT_BYTES * store.n_vertices * len(certificate.sources)
         super().__init__(certificate, claims.witness, store, report, budget)
         self._claims, self.upper = claims, np.full(store.n_vertices, _UNBOUNDED)
-        self._candidates = list[int]()
 
     def prove(self) -> None:
         """Prove every claim about distances. Raises Refused, BudgetError."""
@@ -248,20 +247,20 @@ class _DiameterProof(WeightedProof):
             self._widen_report()
             self._limit = self.in_units(self._claims.length)
             self._of_largest = self.in_units(self._claims.diameter_largest_component)
-            self._bound()
+            candidates = self._bound()
         with timed(self.report.seconds, "pairs"):
             (self.budget.progress or silent)(Event("pairs"))
-            self._prove_one()
+            self._prove_one(candidates)
 
-    def _prove_one(self) -> None:
-        """Prove the pairs of unsettled vertices, with one of the candidates as the component that the claim is about.
+    def _prove_one(self, candidates: list[int]) -> None:
+        """Prove the pairs of unsettled vertices, with one of these roots as the component that the claim is about.
         Raises Refused."""
-        for place, root in enumerate(self._candidates, start=1):
+        for root in candidates:
             self.largest = root
             try:
                 return self._prove_left()
             except Refused:
-                if place == len(self._candidates):
+                if root == candidates[-1]:
                     raise
 
     def _widen_report(self) -> None:
@@ -270,8 +269,9 @@ class _DiameterProof(WeightedProof):
             self.report.upper = self.units.length(self.in_units(self._claims.length) + int(self.sizes.max()) - 1)
             self.report.diameter = self.report.diameter_largest_component = None
 
-    def _bound(self) -> None:
-        """Compute bounds from all sources, and check that the claimed lengths are attained. Raises Refused."""
+    def _bound(self) -> list[int]:
+        """Compute bounds from all sources, and check that the claimed lengths are attained; returns the roots of the
+        components that the claim about the largest one fits. Raises Refused."""
         longest, apart = 0, 0 if self.named[0] == self.named[1] else -1
         attained = np.zeros(len(self.sizes), np.int64)
         for sources in self.rounds(self.sources):
@@ -287,11 +287,12 @@ class _DiameterProof(WeightedProof):
                           " apart")
         # Of several components with the most vertices, which one the certificate is about depends on the order of its
         # store.
-        fits = np.flatnonzero((self.sizes == self.sizes.max()) & (attained == self._of_largest))
-        self._candidates = fits.tolist()
-        if not len(fits):
+        fits: list[int] = np.flatnonzero(
+            (self.sizes == self.sizes.max()) & (attained == self._of_largest)).tolist()
+        if not fits:
             raise Refused(f"no source proves that the component with the most vertices has a diameter of"
                           f" {self.units.length(self._of_largest)}")
+        return fits
 
     def _prove_left(self) -> None:
         """Prove the pairs of unsettled vertices. Raises Refused."""

@@ -150,8 +150,8 @@ class EmdiamCommand(click.Command):
         kernel_progress.purpose = ctx.command_path.partition(" ")[2]
         for parameter in self.params:
             path = ctx.params.get(str(parameter.name))
-            names = isinstance(parameter, click.Argument) or isinstance(parameter.type, click.Path)
-            if names and "" in (path if isinstance(path, tuple) else (path,)):
+            is_name = isinstance(parameter, click.Argument) or isinstance(parameter.type, click.Path)
+            if is_name and "" in (path if isinstance(path, tuple) else (path,)):
                 raise click.BadParameter("a name is empty", ctx, parameter)
             if isinstance(parameter.type, Written) and path is not None:
                 parameter.type.check(path)

@@ -19,8 +19,8 @@ def command(**given: Any) -> int:
     """Write a store to a new one in another order.
 
     Neighbours close together let a traversal of a graph larger than memory read fewer
-    blocks. The new store keeps your ids: certificates hold in every order. --order natural undoes
-    any other order.
+    blocks. The new store keeps your ids: certificates hold in every order. --order
+    natural undoes any other order.
 
     NEW appears only when it is complete.
     """

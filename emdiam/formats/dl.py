@@ -131,7 +131,8 @@ class DlSource(FileSource):
         edges = NumberedEdges(self, header.n, batch_bytes, lambda: {"line": lines.number})
         values = 0
         for line in data:
-            if len(line.split()) > 2 and "," in line.split()[-1]:
+            fields = line.split()
+            if len(fields) > 2 and "," in fields[-1]:
                 raise lines.error("a comma in the last field may be decimal", line, "write a point for it")
             words = line.replace(",", " ").split()
             first, others, weight = self._ends(header, lines, words)

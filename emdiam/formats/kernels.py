@@ -288,8 +288,6 @@ def _find_line(buf, pos, end, line, comments, state):
 def _rest_of_line(buf, pos, weight, minus, closed, state, weights, count, hard):
     """(fault, pos after it) of the rest of a line after the second field: the weight in field number `weight`, if any,
     and further fields, which are counted, or are a fault if there are at least `closed` > 0 behind the second."""
-    if closed and _has_fields(buf, pos, closed):
-        return MANY_FIELDS, pos
     if weight:
         if not _has_fields(buf, pos, weight - 2):
             return NO_WEIGHT, pos
@@ -300,6 +298,8 @@ def _rest_of_line(buf, pos, weight, minus, closed, state, weights, count, hard):
             return fault, pos
     pos = _skip_separator(buf, pos)
     if weight > 3 or not _is_line_end(buf[pos]):
+        if closed and _has_fields(buf, pos, closed - max(0, weight - 2)):
+            return MANY_FIELDS, pos
         state[MORE] += 1
         pos = _skip_line(buf, pos)
     return OK, pos

@@ -88,7 +88,7 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
         ends = edge_ends(columns, None, path, weight)
         if certain_pair(names) is None:
             _refuse(_no_ids(columns, ends), columns, rest, path)
-        if named_pair(names) is None:
+        if pair is None:
             _refuse(_other_columns(_without(weight, columns, ends), rest, ends), columns, rest, path)
         return ends
     if above:

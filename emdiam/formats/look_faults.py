@@ -11,13 +11,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ..errors import InputError
-from .look_sample import Fields, Sample, commas_are_decimal, is_id_number, is_number, records_of
+from .look_sample import WORDS, Fields, Sample, commas_are_decimal, is_id_number, is_number, records_of
 from .look_shape import ARROW, begins_as_lists_of_networkx, names_above_matrix
 from .registry import format_suffix
 from .tables import alike_pairs, certain_pair
 
 _MARKS = "\t;|,"
-_WORDS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 _FEW = 3
 _INNER_BLANK = re.compile(r"\S[ \t]+\S")
 _ASSIGNED = re.compile(r"\s*(?:(?:var|let|const)\s+)?[A-Za-z_]\w*\s*=\s*[\[({]")
@@ -51,7 +50,7 @@ def list_mark(fields: Fields, sample: Sample, path: str) -> str:
         heads = {row[0] for row in rows}
         if inside and any(part in heads for row in rows for field in row[1:] for part in field.split()
                           if _INNER_BLANK.search(field)):
-            raise InputError(f"both blanks and {_WORDS[mark]} may separate the ids", path=path, text=lines[0],
+            raise InputError(f"both blanks and {WORDS[mark]} may separate the ids", path=path, text=lines[0],
                              remedy="write blanks alone, or none within an id")
         return mark
     return ""
@@ -85,7 +84,7 @@ def _refuse_short_rows(fields: Fields, path: str) -> None:
     even = sum(len(row) == width for row in fields.records)
     if fields.separator in tuple(_MARKS) and short and 2 * even > len(fields.records) and (
             certain_pair(fields.records[0]) is not None):
-        raise InputError(f"the header has {width} names, and a line has no field between {_WORDS[fields.separator]}",
+        raise InputError(f"the header has {width} names, and a line has no field between {fields.words}",
                          path=path, text="".join(short[0]), remedy="mend it, or delete it if it is no edge")
 
 
@@ -117,7 +116,7 @@ def _refuse_odd_line(rows: Sequence[Sequence[str]], mark: str, uneven: bool, sam
         is_id_number(row[0]) or last[0] in row for row in even)
     if (blanks and uneven) or lonely:
         odd = next(i for i, row in enumerate(rows) if len(row) != width)
-        raise InputError(f"most lines have {width} fields between {_WORDS[mark]}, and this one has {len(rows[odd])}",
+        raise InputError(f"most lines have {width} fields between {WORDS[mark]}, and this one has {len(rows[odd])}",
                          path=path, line=sample.lines[odd].number, text=sample.texts[odd],
                          remedy="mend it, or delete it if it is no edge")
 

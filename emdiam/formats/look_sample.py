@@ -159,7 +159,7 @@ _SEPARATED_BY = re.compile(r"\"?sep=(.)\"?", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _BLANK = re.compile(r"[ \t]+")
 _QUOTED = re.compile(r"(?:^|[,;|\t ])\"")
-_WORDS = {",": "commas", ";": "semicolons", "|": "bars", "\t": "tabs", " ": "blanks", "": "blanks or commas"}
+WORDS = {",": "commas", ";": "semicolons", "|": "bars", "\t": "tabs", " ": "blanks", "": "blanks or commas"}
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class Fields:
     @property
     def words(self) -> str:
         """The separator in words."""
-        return _WORDS[self.separator]
+        return WORDS[self.separator]
 
 
 def width_of(records: Sequence[Sequence[str]]) -> int:
@@ -194,7 +194,7 @@ def width_of(records: Sequence[Sequence[str]]) -> int:
 def declared_separator(line: str) -> str:
     """The separator that a line "sep=;" of a spreadsheet declares, "" for other lines."""
     match = _SEPARATED_BY.fullmatch(line)
-    return match[1] if match and match[1] in _WORDS else ""
+    return match[1] if match and match[1] in WORDS else ""
 
 
 def split(lines: Sequence[str], declared: str = "") -> Fields:

@@ -120,9 +120,14 @@ def _pairs_among(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list
             if lower.count(first) == 1 and lower.count(second) == 1 and not (second == "b" and "c" in lower)]
 
 
+def _words_of(name: str) -> tuple[str, ...]:
+    """The words, numbers and marks of a column's name, in lower case; a capital begins a word."""
+    return tuple(_WORD.findall(_HUMP.sub("_", name[:_LONGEST_NAME].strip()).lower()))
+
+
 def alike_pairs(names: Sequence[str]) -> list[tuple[int, int]]:
     """The places of all pairs of names that differ only in one word for the two ends."""
-    words = [tuple(_WORD.findall(_HUMP.sub("_", name[:_LONGEST_NAME].strip()).lower())) for name in names]
+    words = list(map(_words_of, names))
     places: dict[tuple[str, ...], list[int]] = {}
     for place, one in enumerate(words):
         if len(one) > 1:
@@ -287,7 +292,7 @@ def _is_measure(name: str) -> bool:
 
 def _describes(name: str) -> bool:
     """Whether the last word of a name says that the column describes vertices."""
-    words = [word for word in _WORD.findall(_HUMP.sub("_", name[:_LONGEST_NAME].strip()).lower()) if word.isalpha()]
+    words = [word for word in _words_of(name) if word.isalpha()]
     return bool(words) and words[-1] in _DESCRIPTIONS
 
 

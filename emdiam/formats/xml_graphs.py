@@ -93,9 +93,14 @@ class _Tags:
     def start(self, tag: str, values: dict[str, str]) -> None:
         """Handle the start of a tag; its name has no namespace."""
 
-    @abstractmethod
     def end(self, tag: str) -> None:
         """Handle the end of a tag."""
+        if tag == "edge":
+            self.close_edge()
+        elif tag == "graph":
+            self.close_graph()
+        elif tag == "default" and self._text is not None:
+            self._default = self.taken_text()
 
 
 class _GraphmlTags(_Tags):
@@ -126,16 +131,11 @@ class _GraphmlTags(_Tags):
     _key: str | None = None
 
     def end(self, tag: str) -> None:
-        if tag == "edge":
-            self.close_edge()
-        elif tag == "graph":
-            self.close_graph()
-        elif tag == "key":
+        super().end(tag)
+        if tag == "key":
             self._key = None
-        elif self._text is not None and tag == "data":
+        elif tag == "data" and self._text is not None:
             self._weight = self.taken_text()
-        elif self._text is not None and tag == "default":
-            self._default = self.taken_text()
 
 
 class _GexfTags(_Tags):
@@ -171,14 +171,8 @@ class _GexfTags(_Tags):
             self._weight = values.get("value")
 
     def end(self, tag: str) -> None:
-        if tag == "edge":
-            self.close_edge()
-        elif tag == "graph":
-            self.close_graph()
-        elif tag == "attribute":
-            self._in_key = False
-        elif tag == "default" and self._text is not None:
-            self._default = self.taken_text()
+        super().end(tag)
+        self._in_key = self._in_key and tag != "attribute"
 
 
 class XmlSource(FileSource):
