@@ -339,7 +339,13 @@ def _shape_of_rows(base: Reading, fields: Fields, rest: Sequence[Sequence[str]])
     if base.separator != "," or not fields.width:
         if not is_id_number(rest[0][0]) and shape.middle_is_relation(rest):
             return shape.SIF
-    return shape.ADJLIST if shape.is_adjlist(rest) else ""
+    padded = not all(row[-1] for row in rest)  # a spreadsheet writes rows of one length
+    return shape.ADJLIST if shape.is_adjlist([_without_empty_end(row) for row in rest] if padded else rest) else ""
+
+
+def _without_empty_end(row: Sequence[str]) -> Sequence[str]:
+    """The fields up to the last that is not empty."""
+    return row[: max(place + 1 for place, field in enumerate(row) if field or not place)]
 
 
 def _of_shape(base: Reading, fields: Fields, found: str, wishes: Wishes) -> Reading:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _LINE, _BLANKS = re.compile(rb"[^\r\n]+"), re.compile(rb"[ \t\r\n]+")
 _MOST_LINES = 1000
@@ -66,17 +66,19 @@ def sample_of(head: bytes, complete: bool, most: int = _MOST_LINES) -> Sample:
         if (cut and found) or len(found) == most:
             whole = False
             break
-        text = head[begin : min(end, begin + _MOST_LINE_BYTES)].decode("utf-8", "replace").rstrip(" \t")
-        if not text:  # a line that begins with more than _MOST_LINE_BYTES blanks
+        text = head[begin : min(end, begin + _MOST_LINE_BYTES)].decode("utf-8", "replace").rstrip(" ")
+        if not text.strip("\t "):  # a line that begins with more than _MOST_LINE_BYTES blanks
             continue
         number += head.count(mark, counted, begin)
         counted = begin
         if text.lstrip(" \t").startswith(("#", "%", "//")):
             those = later if found else comments
             later_at = later_at or (number if found else 0)
-            those += [text.lstrip(" \t")] if len(those) < _MOST_LINES else []
+            those += [text.strip(" \t")] if len(those) < _MOST_LINES else []
         else:
             found.append(Line(text, begin, number))
+    if not _have_empty_ends(found):
+        found = [replace(line, text=line.text.rstrip(" \t")) for line in found]
     slashes = any(comment.startswith("//") for comment in (*comments, *later))
     lines, letter = _without_c(found)
     return Sample(lines, tuple(comments), tuple(later), later_at, "c" if letter else "//" if slashes else "", whole)
@@ -94,6 +96,12 @@ def _lines(head: bytes) -> Iterator[tuple[int, int]]:
             return
         yield begin, line.end()
         at = line.end()
+
+
+def _have_empty_ends(lines: Sequence[Line]) -> bool:
+    """Whether the last field between tabs is empty in some lines and not in others, so that tabs at their ends count."""
+    n_tabs = {line.text.count("\t") for line in lines}
+    return len(n_tabs) == 1 and len({line.text.rstrip(" \t").count("\t") for line in lines}) > 1
 
 
 def _without_c(lines: Sequence[Line]) -> tuple[tuple[Line, ...], bool]:
@@ -204,7 +212,7 @@ def split(lines: Sequence[str], declared: str = "") -> Fields:
     first, then semicolons, bars and commas; semicolons beside commas only if these are decimal. Otherwise blanks
     separate.
     """
-    lines = [line.rstrip(" \t") for line in lines]
+    lines = [line.rstrip(" ") for line in lines]
     quoted = any(_QUOTED.search(line) for line in lines)
     if declared:
         return Fields(declared, records_of(lines, declared, quoted), quoted)

@@ -19,6 +19,7 @@ PAIRS = (("src", "dst"), ("source", "target"), ("from", "to"), ("id_1", "id_2"),
          (":start_id", ":end_id"), ("~from", "~to"), ("source", "destination"), ("origin", "destination"),
          ("orig", "dest"))
 """Names of the two ends that are recognised, in lower case; the first of them that are there."""
+_STARTS = frozenset(first for first, _ in PAIRS)
 
 # Names of the two ends if a line is known to be a header; in other lines they may be vertices.
 _WEAK_PAIRS = (("u", "v"), ("i", "j"), ("o", "d"), ("a", "b"), ("s", "t"), ("s", "o"), ("h", "t"), ("row", "col"),
@@ -52,6 +53,7 @@ _TYPES = re.compile(r"[:~]?(?:(?:edge|link|relation|rel)[ _.-]*)?(?:type|kind|la
 _OF_VERTICES = re.compile(r"(?:node[ _.-]*|vertex[ _.-]*)?(?:label|name|title|kind|age|gender|degree|x|y|lat|lon|lng|"
                           r"latitude|longitude|community|cluster)")
 _DESCRIPTIONS = frozenset("name label title description desc caption fullname".split())
+_NUMBER_BEHIND = re.compile(r"[ _.-]*\d+$")
 _OF_IDS = re.compile(r"[A-Za-z]_?(?:id|ID|Id)$")
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?", re.ASCII)
 
@@ -181,6 +183,8 @@ def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, pa
                          remedy=f"say {ways}")
     found = named_pair(names)
     if found is not None:
+        if _is_numbered_further(names, found) or _has_further_start(names, found):
+            raise _unclear(columns, doubtful, path)
         return found
     if len(columns) == 2:
         found = None if _are_vertices(columns) or any(_is_measure(name) for name in names) else (0, 1)
@@ -189,7 +193,7 @@ def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, pa
         if found is not None and sum(_describes(names[place]) for place in found) == 1 and set(
                 columns[found[0]].values).isdisjoint(columns[found[1]].values):  # a vertex and its name
             found = None
-    if found is None:
+    if found is None or _is_numbered_further(names, found):
         raise _unclear(columns, doubtful, path)
     return found
 
@@ -202,6 +206,19 @@ def refuse_two_sides(names: Sequence[str], path: str, loops: bool = False) -> No
         pair = ",".join(name.strip() for name in names)
         raise InputError(f"the ends may be of two kinds whose equal ids are other vertices ({pair})", path=path,
                          remedy=f"say --bipartite if so, or --columns {pair}")
+
+
+def _is_numbered_further(names: Sequence[str], ends: tuple[int, int]) -> bool:
+    """Whether another column has the name of an end with another number, as in node, n1, n2: neighbours or members."""
+    stems = [_NUMBER_BEHIND.sub("", name.strip().lower()) for name in names]
+    return any(stems[place] in (stems[ends[0]], stems[ends[1]]) and _NUMBER_BEHIND.search(names[place].strip())
+               for place in range(len(names)) if place not in ends and stems[place])
+
+
+def _has_further_start(names: Sequence[str], ends: tuple[int, int]) -> bool:
+    """Whether a column beside the ends is called source or the like, as in source, target1, target2."""
+    return certain_pair(names) is None and any(
+        name.strip().lower() in _STARTS for place, name in enumerate(names) if place not in ends)
 
 
 def _are_vertices(columns: Sequence[TableColumn]) -> bool:

@@ -155,5 +155,18 @@ _COMMENTED |= {
                                            refusable=True),
 }
 
-ODD_KINDS: dict[str, Kind] = {**_RAGGED, **_COMMENTED, **_MARKED, **_VERTICES, **_FILES, **_OTHERS,
+_PADDED = {
+    "last field sometimes empty": Kind(".tsv", path_of("a\tb\tx", "b\tc\t", "c\td\ty"), _FOUR, refusable=True),
+    "last field sometimes empty, names": Kind(".tsv", path_of("Ann Lee\tBob Ray\tx", "Bob Ray\tCy Fox\t",
+                                                              "Cy Fox\tDi Orr\t"), _FOUR, refusable=True),
+    "last field sometimes empty, texts": Kind(".txt", path_of("1\t2\t", "2\t3\tx", "3\t4\t"), _FOUR),
+    "lists with empty fields": Kind(".csv", path_of("1,2,3,", "2,3,,", "4,5,6,7"), Facts(7, 6, 2)),
+    "lists with empty fields, names": Kind(".csv", path_of("a,b,c,", "b,c,,", "d,e,f,g"), Facts(7, 6, 2)),
+    "lists with empty fields, tabs": Kind(".txt", path_of("1\t2\t3\t", "2\t3\t\t", "4\t5\t6\t7"), Facts(7, 6, 2)),
+    "lists with numbered columns": Kind(".csv", path_of("node,n1,n2,n3", "1,2,3,", "2,3,,", "4,5,6,7"), None),
+    "a source and two targets": Kind(".csv", path_of("source,target1,target2", "1,2,3", "2,3,4", "4,5,6"), None),
+    "a third end": Kind(".csv", path_of("source,target,target2", "1,2,3", "2,3,4", "4,5,6"), None),
+}
+
+ODD_KINDS: dict[str, Kind] = {**_RAGGED, **_PADDED, **_COMMENTED, **_MARKED, **_VERTICES, **_FILES, **_OTHERS,
                               **_LISTS}
