@@ -494,7 +494,8 @@ def _why(base: Reading, fields: Fields, rest: Sequence[Sequence[str]]) -> str:
 
 def _in_doubt(doubt: shape.DoubtError, name: str, fields: Fields) -> InputError:
     """The error for lines that fit two shapes."""
-    choices = [f"--format {one}" for one in doubt.formats] or ["--columns 1,2", "--columns 1,3"]
+    marked = fields.separator not in ("", " ")  # the format separates by blanks too
+    choices = ["--columns 1,2" if marked and one == shape.PAIRS else f"--format {one}" for one in doubt.formats] or ["--columns 1,2", "--columns 1,3"]
     if not doubt.formats and not fields.width:
         choices += [f"--format {shape.SIF}", f"--format {shape.ADJLIST}"]
     return InputError(doubt.what, path=name, text=" ".join(fields.records[0][:9]),
