@@ -27,7 +27,7 @@ _HEAD_BYTES = 1 << 16
 _SLASHES = re.compile(rb"(?m)^([ \t]*)//")
 _LETTER_C = re.compile(rb"(?m)^c(?=[ \t\r\n])")
 _BRACKETS = bytes.maketrans(b"()[]'\"", b"      ")
-_SEPARATORS = {"": kernels.BLANKS_OR_COMMA, ",": kernels.BLANKS_OR_COMMA, " ": kernels.BLANKS, "\t": kernels.TABS}
+_SEPARATORS = {"": kernels.BLANKS_OR_COMMA, ",": kernels.COMMAS, " ": kernels.BLANKS, "\t": kernels.TABS}
 
 
 class EdgeListSource(TextSource):
@@ -80,7 +80,7 @@ class EdgeListSource(TextSource):
         integers = reading.id_kind == "int"
         lines = LineReader(self.name, reading.line, strings=integers, weights=self.weights, field=self._field,
                            strict=self.ids == "auto", closed=reading.closed, rewrite=_rewriting(reading),
-                           separator=_SEPARATORS[reading.separator])
+                           separator=_SEPARATORS[reading.separator], indented=reading.indented)
         with self.input.text(reading.skip) as stream:
             batches = (lines.pairs if integers else lines.names)(stream, "#%", batch_bytes)
             if not integers or self.wishes.bipartite or not self._bipartite:  # KONECT has no counts

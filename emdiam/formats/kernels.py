@@ -31,18 +31,19 @@ STATE_SIZE = 14
 
 # Slots of `options` of parse_pairs: letter at the start of each line (0: none), least and largest allowed id, fewest
 # fields of a line, place of the weight from 1 on (0: none), whether it may be negative, whether ids with leading zeros
-# are refused, whether fields beside the two ids and the weight are refused, separator of names.
-LETTER, LEAST, LARGEST, FIELDS, WEIGHT, MINUS, STRICT, CLOSED, SEPARATOR = range(9)
-# Separators of names: blanks or a comma, only blanks, or only a tab, with blanks around it.
-BLANKS_OR_COMMA, BLANKS, TABS = range(3)
+# are refused, whether fields beside the two ids and the weight are refused, separator of fields, whether each line may
+# begin with a tab.
+LETTER, LEAST, LARGEST, FIELDS, WEIGHT, MINUS, STRICT, CLOSED, SEPARATOR, INDENTED = range(10)
+# Separators of fields: blanks or a comma, only blanks, only a tab, or only a comma, both with blanks around it. Blanks
+# inside a field are a part of it, and two marks enclose an empty field.
+BLANKS_OR_COMMA, BLANKS, TABS, COMMAS = range(4)
 # Columns of `hard`, int64[k, 4], the weights that one correctly rounded operation cannot convert: begin and end of
 # their text in the block, place in the output, line.
 BEGIN, BEHIND, PLACE, AT_LINE = range(4)
 
 _SAFE_DIGITS = 18
 _LF, _CR, _SPACE, _TAB, _COMMA, _MINUS, _ZERO, _NINE, _PERCENT = 10, 13, 32, 9, 44, 45, 48, 57, 37
-_PLUS, _POINT = 43, 46
-_LOWER, _E, _I, _N = 32, 101, 105, 110
+_PLUS, _POINT, _LOWER, _E, _I, _N = 43, 46, 32, 101, 105, 110
 # Whole numbers below 2^53 are exact in float64, and no others are rounded to them; powers of ten are exact up to 10^22.
 _EXACT, _EXACT_POWER = np.uint64(1 << 53), 22
 # Below this number, different decimals with the same number of places have different float64 values.
@@ -83,19 +84,55 @@ def _skip_line(buf, pos):
 
 
 @inlined
-def _skip_field(buf, pos):
+def _skip_spaces(buf, pos):
+    while buf[pos] == _SPACE:
+        pos += 1
+    return pos
+
+
+@inlined
+def _skip_word(buf, pos):
     while not _ends_field(buf[pos]):
         pos += 1
     return pos
 
 
 @inlined
-def _skip_separator(buf, pos):
-    """The position after blanks with at most one comma among them: two commas would enclose an empty field."""
+def _skip_field(buf, pos, separator):
+    """The position after the field at `pos`, before the blanks that follow it."""
+    if separator == BLANKS_OR_COMMA:
+        return _skip_word(buf, pos)
+    behind, mark = pos, _TAB if separator == TABS else _COMMA
+    while not _is_line_end(buf[pos]) and (separator == BLANKS or buf[pos] != mark):
+        if not _is_blank(buf[pos]):
+            behind = pos + 1
+        elif separator == BLANKS:
+            break
+        pos += 1
+    return behind
+
+
+@inlined
+def _skip_between(buf, pos, separator):
+    """The position after the separator: blanks, and at most one mark among them."""
+    if separator == TABS:
+        pos = _skip_spaces(buf, pos)
+        return _skip_spaces(buf, pos + 1) if buf[pos] == _TAB else pos
     pos = _skip_blanks(buf, pos)
-    if buf[pos] == _COMMA:
+    if buf[pos] == _COMMA and separator != BLANKS:
         pos = _skip_blanks(buf, pos + 1)
     return pos
+
+
+@inlined
+def _is_behind_field(buf, pos, separator):
+    """Whether a field ends before `pos`."""
+    if separator == BLANKS_OR_COMMA:
+        return _ends_field(buf[pos])
+    if separator == BLANKS:
+        return _is_blank(buf[pos]) or _is_line_end(buf[pos])
+    pos = _skip_spaces(buf, pos) if separator == TABS else _skip_blanks(buf, pos)
+    return buf[pos] == (_TAB if separator == TABS else _COMMA) or _is_line_end(buf[pos])
 
 
 @inlined
@@ -103,7 +140,7 @@ def _no_number(c, following):
     """The fault code for byte `c`, which cannot start an id."""
     if _is_line_end(c):
         return ONE_FIELD
-    if c == _COMMA:
+    if c == _COMMA or c == _TAB:
         return EMPTY_FIELD
     if c == _MINUS and _ZERO <= following <= _NINE:
         return NEGATIVE
@@ -111,7 +148,7 @@ def _no_number(c, following):
 
 
 @inlined
-def _number(buf, pos):
+def _number(buf, pos, separator):
     """(fault, value, pos after it) of the decimal number that must start at `pos`."""
     begin, value, fault = pos, np.int64(0), OK
     while _ZERO <= buf[pos] <= _NINE:
@@ -123,13 +160,13 @@ def _number(buf, pos):
         pos += 1
     if pos == begin:
         fault = _no_number(buf[pos], 0 if _is_line_end(buf[pos]) else buf[pos + 1])
-    elif fault == OK and not _ends_field(buf[pos]):
-        fault, value, pos = _whole_float(buf, begin)
+    elif fault == OK and not _is_behind_field(buf, pos, separator):
+        fault, value, pos = _whole_float(buf, begin, separator)
     return fault, value, pos
 
 
 @kernel
-def _whole_float(buf, pos):
+def _whole_float(buf, pos, separator):
     """(fault, value, pos after it) of the number at `pos`, which has a point or an exponent, and must be whole."""
     begin, value, digits, power = pos, np.int64(0), 0, np.int64(0)
     behind = False
@@ -157,7 +194,7 @@ def _whole_float(buf, pos):
         if pos == start:
             return NOT_INTEGER, value, begin
         power += -exponent if down else exponent
-    if not _ends_field(buf[pos]):
+    if not _is_behind_field(buf, pos, separator):
         return NOT_INTEGER, value, begin
     while power < 0 and value:
         if value % 10:
@@ -170,11 +207,6 @@ def _whole_float(buf, pos):
         value *= 10
         power -= 1
     return (INEXACT if value > _LARGEST_FLOAT else OK), value, pos
-
-
-@inlined
-def _has_leading_zero(buf, pos):
-    return buf[pos] == _ZERO and _ZERO <= buf[pos + 1] <= _NINE
 
 
 @inlined
@@ -191,7 +223,7 @@ def _digits(buf, pos, value):
 
 
 @inlined
-def _weight(buf, pos, minus, state, weights, count, hard):
+def _weight(buf, pos, separator, minus, state, weights, count, hard):
     """(fault, pos after it) of the number at `pos`. Writes it to weights[count], or its place to `hard` for exact
     conversion later.
 
@@ -209,6 +241,8 @@ def _weight(buf, pos, minus, state, weights, count, hard):
         digits += pos - start
         power -= pos - start - more
     if digits == 0:
+        if pos == begin and _ends_field(buf[pos]):
+            return NO_WEIGHT, pos
         letter = buf[pos] | _LOWER
         return (NOT_FINITE if letter == _I or letter == _N else NO_NUMBER), pos
     if buf[pos] | _LOWER == _E:
@@ -223,7 +257,7 @@ def _weight(buf, pos, minus, state, weights, count, hard):
         if pos == start:
             fault = NO_NUMBER
         power += -exponent if down else exponent
-    if not _ends_field(buf[pos]):
+    if not _is_behind_field(buf, pos, separator):
         fault = NO_NUMBER
     elif negative and value and not minus:
         fault = NEGATIVE_WEIGHT
@@ -253,20 +287,21 @@ def _weight(buf, pos, minus, state, weights, count, hard):
 
 
 @inlined
-def _has_fields(buf, pos, missing):
+def _has_fields(buf, pos, separator, missing):
     """Whether at least `missing` more fields follow on this line."""
     while missing > 0:
-        pos = _skip_separator(buf, pos)
+        pos = _skip_between(buf, pos, separator)
         if _is_line_end(buf[pos]):
             return False
-        pos = _skip_field(buf, pos)
+        pos = _skip_field(buf, pos, separator)
         missing -= 1
     return True
 
 
 @inlined
-def _find_line(buf, pos, end, line, comments, state):
-    """(pos, line) of the first line with data at or after `pos`, or of `end`. Counts comments."""
+def _find_line(buf, pos, end, line, comments, indented, state):
+    """(pos, line) of the first line with data at or after `pos`, or of `end`. Counts comments. Unless `indented`, a tab
+    at the beginning of a line is behind an empty field."""
     while pos < end:
         c = buf[pos]
         if c == _CR and pos + 1 < end and buf[pos + 1] == _LF:
@@ -274,7 +309,7 @@ def _find_line(buf, pos, end, line, comments, state):
         elif _is_line_end(c):
             pos += 1
             line += 1
-        elif _is_blank(c):
+        elif c == _SPACE or (c == _TAB and (indented or _is_line_end(buf[_skip_blanks(buf, pos)]))):
             pos += 1
         elif comments[c]:
             pos = _skip_line(buf, pos)
@@ -285,39 +320,48 @@ def _find_line(buf, pos, end, line, comments, state):
 
 
 @inlined
-def _rest_of_line(buf, pos, weight, minus, closed, state, weights, count, hard):
+def _skip_marks(buf, pos, separator):
+    """The position after blanks and separators, also if these enclose empty fields."""
+    while _is_blank(buf[pos]) or (buf[pos] == _COMMA and separator != BLANKS and separator != TABS):
+        pos += 1
+    return pos
+
+
+@inlined
+def _rest_of_line(buf, pos, separator, weight, minus, closed, state, weights, count, hard):
     """(fault, pos after it) of the rest of a line after the second field: the weight in field number `weight`, if any,
     and further fields, which are counted, or are a fault if there are at least `closed` > 0 behind the second."""
     if weight:
-        if not _has_fields(buf, pos, weight - 2):
+        if not _has_fields(buf, pos, separator, weight - 2):
             return NO_WEIGHT, pos
         for _ in range(weight - 3):
-            pos = _skip_field(buf, _skip_separator(buf, pos))
-        fault, pos = _weight(buf, _skip_separator(buf, pos), minus, state, weights, count, hard)
+            pos = _skip_field(buf, _skip_between(buf, pos, separator), separator)
+        fault, pos = _weight(buf, _skip_between(buf, pos, separator), separator, minus, state, weights, count, hard)
         if fault:
             return fault, pos
-    pos = _skip_separator(buf, pos)
-    if weight > 3 or not _is_line_end(buf[pos]):
-        if closed and _has_fields(buf, pos, closed - max(0, weight - 2)):
-            return MANY_FIELDS, pos
-        state[MORE] += 1
-        pos = _skip_line(buf, pos)
-    return OK, pos
+    behind = _skip_marks(buf, pos, separator)
+    if weight <= 3 and _is_line_end(buf[behind]):
+        return OK, behind
+    if closed and _has_fields(buf, pos, separator, closed - max(0, weight - 2)):
+        return MANY_FIELDS, pos
+    state[MORE] += 1
+    return OK, _skip_line(buf, pos)
 
 
 @kernel
 def parse_pairs(buf, state, options, comments, src, dst, weights, hard):
     """Parse lines "a b ..." of `buf` into src, dst, and weights (from field number options[WEIGHT]).
 
-    comments : bool[256], the first non-blank bytes of comment lines. options : int64[9]. src, dst : int64[k], weights :
+    comments : bool[256], the first non-blank bytes of comment lines. options : int64[10]. src, dst : int64[k], weights :
     float64[k], filled from state[COUNT] on; stops if `hard` is full. Sets FAULT, LINE and START at a bad line.
     """
     letter, least, largest, more = options[LETTER], options[LEAST], options[LARGEST], options[FIELDS] - 2
     weight, minus, strict, closed = options[WEIGHT], options[MINUS] != 0, options[STRICT] != 0, options[CLOSED]
+    separator, indented = options[SEPARATOR], options[INDENTED] != 0
     pos, line, count, end = state[POS], state[LINE], state[COUNT], state[END]
     fault = OK
     while count < src.shape[0] and state[HARD] < hard.shape[0]:
-        pos, line = _find_line(buf, pos, end, line, comments, state)
+        pos, line = _find_line(buf, pos, end, line, comments, indented, state)
         if pos >= end:
             break
         state[START] = pos
@@ -327,62 +371,32 @@ def parse_pairs(buf, state, options, comments, src, dst, weights, hard):
                 break
             pos = _skip_blanks(buf, pos + 1)
         first = pos
-        fault, a, pos = _number(buf, pos)
+        fault, a, pos = _number(buf, pos, separator)
         if fault:
             break
-        pos = _skip_separator(buf, pos)
+        pos = _skip_between(buf, pos, separator)
         second = pos
-        fault, b, pos = _number(buf, pos)
+        fault, b, pos = _number(buf, pos, separator)
         if fault:
             break
-        if strict and (_has_leading_zero(buf, first) or _has_leading_zero(buf, second)):
+        if strict and ((buf[first] == _ZERO and _ZERO <= buf[first + 1] <= _NINE)
+                       or (buf[second] == _ZERO and _ZERO <= buf[second + 1] <= _NINE)):
             fault = LEADING_ZERO
             break
         if min(a, b) < least or max(a, b) > largest:
             fault = OUT_OF_RANGE
             break
-        if more > 0 and not _has_fields(buf, pos, more):
+        if more > 0 and not _has_fields(buf, pos, separator, more):
             fault = FEW_FIELDS
             break
         state[LINE] = line
-        fault, pos = _rest_of_line(buf, pos, weight, minus, closed, state, weights, count, hard)
+        fault, pos = _rest_of_line(buf, pos, separator, weight, minus, closed, state, weights, count, hard)
         if fault:
             break
         src[count] = a
         dst[count] = b
         count += 1
     state[POS], state[LINE], state[COUNT], state[FAULT] = pos, line, count, fault
-
-
-@inlined
-def _skip_name(buf, pos, separator):
-    """The position after the name at `pos`, before the blanks that follow it."""
-    if separator == BLANKS_OR_COMMA:
-        return _skip_field(buf, pos)
-    behind = pos
-    while not _is_line_end(buf[pos]) and buf[pos] != _TAB:
-        if buf[pos] != _SPACE:
-            behind = pos + 1
-        elif separator == BLANKS:
-            break
-        pos += 1
-    return behind
-
-
-@inlined
-def _skip_between(buf, pos, separator):
-    """The position after the separator of two names."""
-    if separator == BLANKS_OR_COMMA:
-        return _skip_separator(buf, pos)
-    if separator == BLANKS:
-        return _skip_blanks(buf, pos)
-    while buf[pos] == _SPACE:
-        pos += 1
-    if buf[pos] == _TAB:
-        pos += 1
-    while buf[pos] == _SPACE:
-        pos += 1
-    return pos
 
 
 @kernel
@@ -392,26 +406,26 @@ def find_fields(buf, state, options, comments, spans, weights, hard):
     spans : int64[k, 4], begin and end of both fields, filled from state[COUNT] on.
     """
     weight, minus, closed = options[WEIGHT], options[MINUS] != 0, options[CLOSED]
-    separator = options[SEPARATOR]
+    separator, indented = options[SEPARATOR], options[INDENTED] != 0
     pos, line, count, end = state[POS], state[LINE], state[COUNT], state[END]
     fault = OK
     while count < spans.shape[0] and state[HARD] < hard.shape[0]:
-        pos, line = _find_line(buf, pos, end, line, comments, state)
+        pos, line = _find_line(buf, pos, end, line, comments, indented, state)
         if pos >= end:
             break
         state[START] = pos
         first = pos
-        pos = _skip_name(buf, pos, separator)
+        pos = _skip_field(buf, pos, separator)
         first_end = pos
         pos = _skip_between(buf, pos, separator)
         second = pos
-        pos = _skip_name(buf, pos, separator)
+        pos = _skip_field(buf, pos, separator)
         if first == first_end or second == pos:
             fault = ONE_FIELD if first < first_end and _is_line_end(buf[pos]) else EMPTY_FIELD
             break
         spans[count, 0], spans[count, 1], spans[count, 2], spans[count, 3] = first, first_end, second, pos
         state[LINE] = line
-        fault, pos = _rest_of_line(buf, pos, weight, minus, closed, state, weights, count, hard)
+        fault, pos = _rest_of_line(buf, pos, separator, weight, minus, closed, state, weights, count, hard)
         if fault:
             break
         count += 1
@@ -463,16 +477,16 @@ def parse_rows(buf, state, layout, src, dst, weights, hard):
             break
         elif weighted and words > lead and (words - lead) % period:
             state[LINE] = line
-            fault, pos = _weight(buf, pos, minus, state, weights, count, hard)
+            fault, pos = _weight(buf, pos, BLANKS_OR_COMMA, minus, state, weights, count, hard)
             if fault:
                 break
             count += 1
             words += 1
         elif words < lead or (words - lead) % period:
-            pos = _skip_field(buf, pos)
+            pos = _skip_word(buf, pos)
             words += 1
         else:
-            fault, value, pos = _number(buf, pos)
+            fault, value, pos = _number(buf, pos, BLANKS_OR_COMMA)
             if fault == OK and not 1 <= value <= n_vertices:
                 fault = OUT_OF_RANGE
             if fault:

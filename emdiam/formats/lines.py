@@ -34,6 +34,7 @@ FURTHER_FIELDS = "lines with further fields"
 NO_UTF_8 = "name the encoding, as in --encoding latin-1"
 _STRING_PAIRS = 1 << 17  # 4 MiB of spans; a block yields several batches if it has more pairs
 _HARD_WEIGHTS = 1 << 12
+_MARKS = {kernels.TABS: "tab", kernels.COMMAS: "comma"}
 
 
 def _comment_table(starts: str) -> Any:
@@ -50,8 +51,8 @@ class LineReader:
     name : of the input. line : number of the first line. letter : first letter of edge lines, if any. least, largest :
     range of ids from the header. fields : fewest fields of a line. strings : whether the ids could be read as names.
     weights : the weights to keep. field : their place in a line, from 1 on. strict : whether leading zeros are refused.
-    closed : number of fields behind the second that is refused, 0 for none. separator : between names, a constant of
-    kernels.py. rewrite : converts the bytes of whole lines to the same number of plain lines. n_pairs : number of pairs
+    closed : number of fields behind the second that is refused, 0 for none. separator : between fields, a constant of
+    kernels.py. indented : whether every line may begin with a tab. rewrite : converts the bytes of whole lines to the same number of plain lines. n_pairs : number of pairs
     read so far.
     """
 
@@ -67,6 +68,7 @@ class LineReader:
     strict: bool = False
     closed: int = 0
     separator: int = kernels.BLANKS_OR_COMMA
+    indented: bool = True
     rewrite: Callable[[bytes], bytes] | None = None
     n_pairs: int = 0
 
@@ -128,7 +130,7 @@ class LineReader:
         """The `options` of the kernels."""
         return np.array([ord(self.letter or "\0"), self.least, self.largest, self.fields,
                          0 if self.weights is None else self.field, self._minus, self.strict, self.closed,
-                         self.separator], np.int64)
+                         self.separator, self.indented], np.int64)
 
     def _blocks(self, stream: ByteStream, batch_bytes: int) -> Iterator[Any]:
         """The rest of `stream` in blocks of whole lines."""
@@ -252,16 +254,17 @@ class LineReader:
     def _sentence(self, fault: int) -> tuple[str, str]:
         """(what, remedy) for a fault code of the kernels."""
         number = "fix the line" + (", or keep such ids as names with --ids string" if self.strings else "")
+        mark = _MARKS.get(self.separator, "")
         return {
             kernels.ONE_FIELD: ("a line with fewer than two ids", "every line needs two ids; list vertices"
                                 " without an edge in a file of their own for --vertices FILE, or read lists of"
                                 " neighbours with --format adjlist"),
-            kernels.NOT_INTEGER: ("an id is not an integer", number),
+            kernels.NOT_INTEGER: (f"an id{mark and f' between {mark}s'} is not an integer", number),
             kernels.NEGATIVE: ("an id is negative", number),
             kernels.TOO_LARGE: ("an id is larger than 2^63 - 1", number),
             kernels.OUT_OF_RANGE: (f"an id is outside {self.least}..{self.largest}, the ids that the header declares",
                                    "fix the id or the header"),
-            kernels.EMPTY_FIELD: ("an id is missing before a comma", "fix the line"),
+            kernels.EMPTY_FIELD: (f"an id is missing before a {mark or 'comma'}", "fix the line"),
             kernels.WRONG_LETTER: (f"a line of no known kind where an edge ({self.letter} U V) is expected",
                                    "fix the line"),
             kernels.FEW_FIELDS: (f"a line with fewer than {self.fields} fields", "fix the line or the header"),

@@ -79,7 +79,7 @@ class Reading:
     numbers in the header. names : column names in the header. width : fields of each line, 0 if it varies. columns :
     places of the two ends, from 0 on. id_kind : "int" or "string". skip : bytes before the first line of data. line :
     number of that line. record : its fields. closed : number of fields behind the second that is an error, 0 for none.
-    why : the decisions in one sentence.
+    indented : whether lines between tabs may begin with one. why : the decisions in one sentence.
     """
 
     format: str
@@ -96,6 +96,7 @@ class Reading:
     line: int = 1
     record: tuple[str, ...] = ()
     closed: int = 0
+    indented: bool = True
     why: str = ""
 
 
@@ -152,11 +153,13 @@ def _plain(sample: Sample, name: str, wishes: Wishes) -> Reading:
     if shape.are_in_single_quotes(lines, fields.separator):
         raise InputError("the fields are in single quotes, which may have separators between them", path=name,
                          text=lines[0], remedy="write the table with double quotes or none")
-    base = Reading(EDGE_LIST, fields.separator, sample.rewrite, rewrite, width=fields.width, record=fields.records[0])
+    indented = fields.separator != "\t" or all(line.startswith("\t") for line in lines)
+    base = Reading(EDGE_LIST, fields.separator, sample.rewrite, rewrite, width=fields.width, record=fields.records[0],
+                   indented=indented)
     if declared or sample.rewrite:
         base = replace(base, skip=sample.lines[0].offset, line=sample.lines[0].number)
     if wishes.format == EDGE_LIST and not rewrite:
-        base = replace(base, separator="")
+        base = replace(base, separator="", indented=True)
     if wishes.format is None:
         refuse_contradictions(fields, sample, rewrite, name)
     try:

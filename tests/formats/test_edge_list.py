@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import emdiam
 from emdiam.errors import InputError
 from emdiam.formats import open_source
+from emdiam.formats.weights import WeightChoice
 from tests.helpers.formats_naive import NaiveFault, fault_of, naive_edge_list, read_pairs
 
 PLAIN = {"fmt": "edgelist", "header": "none"}  # what no look at the first lines is to find out
@@ -95,7 +96,8 @@ def test_faults_agree_with_the_twin(tmp_path, data, batch_pairs):
     [
         (b"5", "fewer than two ids"),
         (b"5 ", "fewer than two ids"),
-        (b"5,", "fewer than two ids"),
+        (b"5,", "not an integer"),
+        (b"5, 6", "not an integer"),
         (b"a 5", "not an integer"),
         (b"5 a", "not an integer"),
         (b"5 6a", "not an integer"),
@@ -109,7 +111,7 @@ def test_faults_agree_with_the_twin(tmp_path, data, batch_pairs):
         (b"5 -6", "negative"),
         (b"9223372036854775808 1", "larger than 2^63 - 1"),
         (b"1 99999999999999999999999", "larger than 2^63 - 1"),
-        (b"5,,6", "missing before a comma"),
+        (b"5,,6", "not an integer"),
         (b",5,6", "missing before a comma"),
     ],
 )
@@ -124,6 +126,52 @@ def test_a_bad_line_among_good_ones(tmp_path, line, what, columns):
         assert what in error.what and error.line == 1103 and error.path == str(file)
         assert error.text == line.decode("utf-8", "replace").rstrip() and error.remedy
     assert f"{file}, line 1103" in str(error)
+
+
+@pytest.mark.parametrize("mark, line, what", [
+    ("\t", "5\t\t9", "missing before a tab"),
+    ("\t", "5\t\t777", "missing before a tab"),
+    ("\t", "\t5\t777", "missing before a tab"),
+    ("\t", "5\t1,090\t1", "between tabs is not an integer"),
+    ("\t", "3 70", "between tabs is not an integer"),
+    (",", "5,,9", "missing before a comma"),
+    (",", ",5,9", "missing before a comma"),
+    (",", "5 7,90", "between commas is not an integer"),
+    (",", "5,", "fewer than two ids"),
+])
+def test_fields_are_between_the_mark_of_the_first_lines(tmp_path, mark, line, what):
+    """An empty field is one, and a blank or another mark is a part of a field, also far behind."""
+    file = tmp_path / "g.txt"
+    good = "".join(mark.join((str(i), str(i + 1), "7")) + "\n" for i in range(1100))
+    file.write_text(good + line + "\n")
+    error = fault_of(file, ids="int", batch_bytes=1 << 20)
+    assert what in error.what and error.line == 1101
+
+
+@pytest.mark.parametrize("line", [" {} \t {} ", "{}\t{}\t", "\t{}\t{}", "{} , {},,", " {},{}"])
+def test_blanks_beside_marks_and_marks_at_the_ends_are_no_fields(tmp_path, line):
+    file = tmp_path / "g.txt"
+    file.write_text("".join(line.format(i, i + 1) + "\n" for i in range(3)))
+    assert read_pairs(file, ids="int") == [(0, 1), (1, 2), (2, 3)]
+
+
+@pytest.mark.parametrize("lines, weights", [
+    (("1\t2\tA 3\t5", "2\t3\tA 4\t6"), [5, 6]),
+    (("1,2,A 3,5", "2,3,A 4,6"), [5, 6]),
+    (("1\t2\t\t7", "2\t3\t\t8"), [7, 8]),
+    (("1\t2\t4\t", "2\t3\t\t8"), None),
+    (("1 2 x 3", "2 3 x 1,5"), [3, 1.5]),
+])
+def test_weights_are_in_the_column_of_the_mark(tmp_path, lines, weights):
+    """The fourth column, whatever is in the third."""
+    file = tmp_path / "g.txt"
+    file.write_text("\n".join(lines) + "\n")
+    source = open_source([file], weights=WeightChoice("4"))
+    if weights is None:
+        with pytest.raises(InputError, match="weight"):
+            list(source.batches(1 << 20))
+    else:
+        assert [w for batch in source.batches(1 << 20) for w in batch.weights.tolist()] == weights
 
 
 def test_the_largest_id_is_allowed(tmp_path):
