@@ -266,6 +266,8 @@ def shortest_paths(graph: Any, source: Any, **options: Any) -> ShortestPaths:
     ['a', 'b', 'c']
     """
     check_keywords("shortest_paths", options)
+    if source is None:
+        raise InputError("paths begin at a vertex", text=repr(source), remedy="name it")
     found: ShortestPaths = _run("sssp", graph, {"keep": True, **options, "source": source})
     return found
 
@@ -383,9 +385,7 @@ def _run(command: str, graph: Any, options: dict[str, Any]) -> Any:
     means = Means(task.memory_bytes, task.threads, scratch, task.cluster is None, deadline)
     with as_store(graph, means, progress, keep) as (store, origin):
         bounds, limited = BoundsSeen(progress), replace(task, time_limit=seconds_left(deadline))
-        if command == "sssp":  # ends of paths are given by the caller's names
-            limited = replace(limited, options=replace(limited.options, source=origin.id_of(limited.options.source),
-                                                       target=origin.id_of(limited.options.target)))
+        limited = replace(limited, options=origin.in_ids(limited.options))
         return with_history(lambda: named(lambda: execute(store, limited, bounds), graph, origin, store), bounds)
 
 

@@ -6,10 +6,11 @@ import glob
 import math
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -41,6 +42,8 @@ _ITEMS_IN_MEMORY, _STRING_SHARE = 1 << 18, 8
 _SMALL_CHUNK = 1 << 13
 # Largest store for which a result has all eccentricities by default.
 _MOST_KEPT = 1 << 18
+_MOST_NAMES = 8  # in an error
+_ROOTS = (("root", "hub"), ("root", "random"))  # choices that are no vertices
 
 # Formats and kinds that do not declare whether pairs are arcs or edges.
 _UNSAID = frozenset({"edgelist", "csv", "parquet", "arrow", "arrays", "pandas", "polars", "pyarrow", "duckdb", "ibis",
@@ -63,12 +66,12 @@ class Kept:
 class Origin:
     """The origin of a temporary store.
 
-    labels : the caller's names for its ids, None if they are equal. directions_dropped : whether the graph is declared
+    labels : the caller's name for each of its ids, None if they are equal. directions_dropped : whether the graph is declared
     as directed, some edge has no reverse edge, and the store has no directions. record : of the store; None if the
     graph was a store. seconds : duration of the conversion.
     """
 
-    labels: Sequence[Any] | None = None
+    labels: Mapping[Any, Any] | None = None
     directions_dropped: bool = False
     record: StoreRecord | None = None
     seconds: float = 0.0
@@ -78,9 +81,32 @@ class Origin:
         """A function from ids to the caller's names; None if they are equal."""
         return None if self.labels is None else self.labels.__getitem__
 
+    @cached_property
+    def _ids(self) -> dict[Any, Any]:
+        """The id of each name."""
+        return {name: id_ for id_, name in (self.labels or {}).items()}
+
     def id_of(self, name: Any) -> Any:
-        """The id of a vertex with this name, or the name itself if it is unknown."""
-        return name if self.labels is None or name not in self.labels else self.labels.index(name)
+        """The id of the vertex with this name. Raises InputError if there is none."""
+        if self.labels is None:
+            return name
+        try:
+            return self._ids[name]
+        except (KeyError, TypeError):
+            some = ", ".join(map(repr, islice(self._ids, _MOST_NAMES)))
+            raise InputError("there is no such vertex", text=repr(name), remedy="names of this graph are such as "
+                             + some) from None
+
+    def in_ids(self, options: Any) -> Any:
+        """The options of a task, with ids in place of the caller's names of vertices."""
+        ids = {}
+        for name in () if self.labels is None else ("source", "target", "root", "sources", "targets"):
+            value = getattr(options, name, None)
+            if name.endswith("s") and value is not None and not isinstance(value, str | Path):  # no file of ids
+                ids[name] = list(map(self.id_of, value))
+            elif not name.endswith("s") and value is not None and (name, value) not in _ROOTS:
+                ids[name] = self.id_of(value)
+        return replace(options, **ids) if ids else options
 
     @property
     def converted(self) -> dict[str, Any] | None:
@@ -164,7 +190,7 @@ def as_store(
     options = ConvertOptions(memory_bytes=means.memory_bytes, scratch=folder, directed=keep.directed,
                              weights=keep.weights, threads=means.threads or available_cores(),
                              progress=until(means.deadline, progress))
-    labels: Sequence[Any] | None = getattr(source, "labels", None)
+    labels: Mapping[Any, Any] | None = getattr(source, "labels", None)
     items = _items(source)
     if means.alone and items <= _ITEMS_IN_MEMORY:
         if means.scratch is not None:
@@ -182,7 +208,7 @@ def as_store(
         yield target, _origin(labels, report.record, begin)
 
 
-def _origin(labels: Sequence[Any] | None, record: StoreRecord, begin: float) -> Origin:
+def _origin(labels: Mapping[Any, Any] | None, record: StoreRecord, begin: float) -> Origin:
     """The origin of a store that was just made. begin : start of its making, of kernel_progress.clock."""
     return Origin(labels, _dropped(record), record, clock() - begin)
 
@@ -339,6 +365,9 @@ def _of_caller(result: Any, graph: Any, origin: Origin, store: Store | str | Pat
         result.store_path = result.store_name = ""
     if rename is not None and isinstance(result, EccentricityResult):
         result.rename(rename)
+    listed = getattr(result, "details", {}).get("components")
+    for row in listed if rename is not None and isinstance(listed, list) else ():
+        row["vertex"] = rename(row["vertex"])
     witness = getattr(result, "witness", None)
     if witness is not None and rename is not None:
         witness.source, witness.target = rename(witness.source), rename(witness.target)

@@ -122,12 +122,13 @@ def test_arrays_that_are_no_edges(src: Any, dst: Any, text: str):
 
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
-def test_networkx_graphs_keep_their_order(kind: Any):
+def test_texts_of_nodes_are_ids_in_their_order(kind: Any):
     graph = kind([("b", "a"), ("a", (1, 2))])
     graph.add_node(7)
     source = as_source(graph)
-    assert source.labels == ["b", "a", (1, 2), 7]
-    assert pairs(source) == [(0, 1), (1, 2)]
+    assert source.labels == {"b": "b", "a": "a", "(1, 2)": (1, 2), "7": 7}
+    assert source.info().labels.to_pylist() == ["(1, 2)", "7", "a", "b"]
+    assert pairs(source) == [(3, 2), (2, 0)]
     assert source.info().n_vertices == 4
     assert source.info().directed == graph.is_directed()
 

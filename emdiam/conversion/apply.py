@@ -79,8 +79,9 @@ def apply(
         with watched.blamed(), ExitStack() as stack:
             place = stack.enter_context(place_beside(target, "changes", (_ADD, _REMOVE)))
             choices = {_ADD: _weights_of(old.record.weights, weights), _REMOVE: None}
-            reports = [None if edges is None else convert(edges(choices[name]), place / name, options=_of_list(
-                old, options, choices[name])) for name, edges in ((_ADD, add), (_REMOVE, remove))]
+            reports = [None if edges is None else convert(
+                _with_ids(edges(choices[name])), place / name, options=_of_list(old, options, choices[name]))
+                for name, edges in ((_ADD, add), (_REMOVE, remove))]
             lists = [report and stack.enter_context(open_store(str(place / name), directed=None))
                      for name, report in zip((_ADD, _REMOVE), reports, strict=True)]
             return_freed_memory()
@@ -100,6 +101,15 @@ def _weights_of(record: WeightRecord | None, column: str | None) -> WeightChoice
             raise InputError("this store has no weights", remedy="leave --weights out")
         return None
     return WeightChoice(record.name if column is None else column, record.least < 0)
+
+
+def _with_ids(inputs: Inputs) -> Inputs:
+    """The same inputs. Raises InputError for a graph in memory whose names of vertices can be no ids of a store."""
+    if getattr(inputs, "renamed", ""):
+        raise InputError("names of vertices of a graph in memory can be no ids of a store",
+                         path=getattr(inputs, "name", None),
+                         remedy="call its vertices by natural numbers alone or by strings alone, as the store does")
+    return inputs
 
 
 def _of_list(old: Store, options: ConvertOptions, weights: WeightChoice | None) -> ConvertOptions:

@@ -290,8 +290,9 @@ class NodesSource(WithoutFile):
     iterator of (node, node) or (node, node, attributes); edges with non-empty attributes are counted. If weights are
     wanted, the iterator yields (node, node, weight), with None for a missing weight. labels : names of the vertices, in
     the order of `nodes`; default: the nodes. If the labels are all natural numbers or all strings, and all different,
-    they become the ids of the store, and its vertices are sorted by id. Otherwise vertices are numbered in the order of
-    `nodes`, and the attribute `labels` has their names (else None). The numbering needs a dict of n entries.
+    they become the ids of the store, and its vertices are sorted by id. Otherwise the ids are their texts; then the
+    attribute `labels` has the label of each id (else None), and `renamed` says so. If labels or texts occur twice, the
+    ids are numbers in the order of `nodes`. The numbering needs a dict of n entries.
 
     The attribute `neighbours` may be set to a function that returns, for each node, a mapping from its neighbours to
     the attributes of the edges.
@@ -308,15 +309,36 @@ class NodesSource(WithoutFile):
         ids = None if isinstance(labels, range) else _ids_of_labels(labels)
         self._ids: Any = None
         self._place: np.ndarray | None = None
+        self.labels: Mapping[Any, Any] | None = None
+        self.renamed = ""
+        if ids is None and not isinstance(labels, range):
+            ids = self._texts(labels)
         if ids is not None:
             self._ids, self._place = _in_order(ids)
-        self.labels = labels if ids is None and not isinstance(labels, range) else None
         self._n, self._dropped = len(nodes), dict[str, int]()
+
+    def _texts(self, labels: Sequence[Any]) -> np.ndarray | None:
+        """The texts of labels that are no ids, object[n]; None if labels or texts occur twice."""
+        ids = next((ids for write in (str, repr) if (ids := _ids_of_labels(list(map(write, labels)))) is not None), None)
+        try:
+            twice = len(set(labels)) < len(labels)
+        except TypeError:  # labels without a hash
+            twice = True
+        if ids is None or twice:
+            self.renamed = ("names of vertices occur twice, or are the same as texts: the ids are numbers, from 0 on, in"
+                            f" the order of the graph of {self.name}")
+            self.labels = None if self._number is None else dict(enumerate(labels))
+            return None
+        self.renamed = ("names of vertices are neither natural numbers alone nor strings alone: the ids are their texts,"
+                        f" as {ids[0]}")
+        self.labels = dict(zip(ids.tolist(), labels, strict=True))
+        return ids
 
     def info(self) -> SourceInfo:
         """The facts. n is declared: nodes without an edge are isolated vertices."""
         return SourceInfo(n_vertices=self._n, n_entries=self._n_edges, directed=self._directed, format=self.name,
-                          dropped=self._dropped, labels=self._ids, weights=self._kind, weight_name=self._weight_name)
+                          dropped=self._dropped, labels=self._ids, weights=self._kind, weight_name=self._weight_name,
+                          notes=(self.renamed,) if self.renamed else ())
 
     def rows(self) -> SortedRows | None:
         """The rows of a small undirected graph; None for others. The rows of a large graph would take more memory than

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ..distinct import distinct
 from ..errors import InputError
 from .store import Store
+
+_NUMBER = re.compile(r"[+-]?\d+", re.ASCII)
 
 
 def vertex_of(store: Store, name: int | str) -> int:
@@ -74,12 +78,21 @@ def _at_ranks(store: Store, asked: np.ndarray) -> np.ndarray:
     return vertices[places]
 
 
+def _id(store: Store, name: Any) -> int | str:
+    """The id of the kind of the store's ids. Raises InputError for what is no id: a fraction, a bool, a list."""
+    whole = isinstance(name, int | float | np.integer | np.floating) and not isinstance(name, bool) and name % 1 == 0
+    if store.record.id_kind == "string" and (isinstance(name, str) or whole):
+        return name if isinstance(name, str) else str(int(name))
+    if store.record.id_kind != "string" and (whole or (isinstance(name, str) and _NUMBER.fullmatch(name.strip()))):
+        return int(name)
+    kind = "texts" if store.record.id_kind == "string" else "numbers"
+    raise InputError(f"there is no vertex {name!r}: ids of this graph are {kind}", path=store.path,
+                     remedy="name a vertex by its id")
+
+
 def _rank(store: Store, name: int | str) -> int:
     """The natural rank of the vertex with this id. Raises InputError for an unknown id."""
-    try:
-        wanted = str(name) if store.record.id_kind == "string" else int(name)
-    except ValueError:
-        raise InputError(f"there is no vertex {str(name)!r}: ids of this graph are numbers", path=store.path) from None
+    wanted = _id(store, name)
     rank = (max(0, int(wanted) - store.record.first_id) if store.record.id_kind in ("identity", "offset") else
             bisect_left(range(store.n_vertices), wanted, key=lambda rank: store.ids_of_ranks(np.array([rank]))[0]))
     if rank >= store.n_vertices or store.ids_of_ranks(np.array([rank]))[0] != wanted:

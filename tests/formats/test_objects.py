@@ -133,7 +133,7 @@ def test_nodes_that_are_no_ids_come_back_as_they_are():
         witness = emdiam.diameter(graph).witness
         assert nx.is_path(graph, witness.path) and len(witness.path) == witness.length + 1 == nx.diameter(GRAPH) + 1
     twice = igraph(["a"] * 37)
-    assert emdiam.diameter(twice).witness.path == ["a"] * (nx.diameter(GRAPH) + 1)
+    assert nx.is_path(GRAPH, emdiam.diameter(twice).witness.path)
 
 
 def test_vertices_without_an_edge_count_where_an_object_has_them():
