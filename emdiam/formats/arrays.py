@@ -10,7 +10,7 @@ If two of these are possible (2 x 2, 2 x 3, 3 x 3) the values decide; if they do
 
 Ids in columns of numbers: equal whole numbers of different types are the same vertex.
 
-1, 1.0 and 1e0 are one id. Floats above 2^53 are no ids, since they cannot represent all whole numbers. Texts with
+1, 1.0 and 1e0 are one id. Floats from 2^53 on are no ids, since they cannot represent all whole numbers. Texts with
 leading zeros ("007") are names.
 """
 
@@ -40,7 +40,10 @@ IN_FILES = {PAIRS: "--columns 1,2", _TRIPLES: "--columns 1,2",
 IN_MEMORY = {PAIRS: "a tuple (a[:, 0], a[:, 1]), or to convert columns=(1, 2)",
              _TRIPLES: "a tuple (a[:, 0], a[:, 1], a[:, 2]) with weighted=True, or to convert columns=(1, 2)",
              INDEX: "a tuple (a[0], a[1])", MATRIX: "scipy.sparse.csr_array(a)"}
-"""How an array a that may be several graphs is given as each of them."""
+IN_TABLE = {**IN_MEMORY, "": "of a = table.to_numpy()"}
+IN_MATLAB = {PAIRS: "a text file of them", _TRIPLES: "a text file of them", INDEX: "a text file of them",
+             MATRIX: "sparse(a)"}
+"""How an array a that may be several graphs is given as each of them, in files, in Python, in a table, in MATLAB."""
 
 Refuse = Callable[..., InputError]
 """(what, remedy=..., text=...) -> the error of the array."""
@@ -162,11 +165,26 @@ def kind_of_array(shape: tuple[int, ...], small: Callable[[], Any], refuse: Refu
     raise refuse(f"an array of shape {shape} is no list of edges and no square matrix", remedy=_SHAPES)
 
 
+def kind_of_texts(values: Any, refuse: Refuse) -> str:
+    """The kind of an array of texts or objects: PAIRS or INDEX. Raises InputError for other shapes, and if both are
+    possible and are other edges."""
+    shape = values.shape
+    if len(shape) != 2 or 2 not in shape:
+        if len(shape) == 2 and shape[1] == 3 != shape[0]:  # with weights
+            return PAIRS
+        raise refuse(f"an array of texts of shape {shape} is no list of edges", remedy="give two columns, or a tuple"
+                     " (a[:, 0], a[:, 1]) of those of the ends")
+    if shape == (2, 3) or (shape == (2, 2) and _arcs(values) != _arcs(values.T)):
+        raise refuse(f"an array of {shape[0]} x {shape[1]} texts may be edges by rows, or by columns",
+                     remedy=_either(IN_MEMORY, PAIRS, INDEX))
+    return PAIRS if shape[1] == 2 else INDEX
+
+
 def _either(forms: Mapping[str, str], *kinds: str) -> str:
     """The remedy with all readings of an array a."""
     called = {PAIRS: "two edges by rows", _TRIPLES: "edges with weights", INDEX: "edges by columns",
               MATRIX: "a matrix"}
-    return "of this array a, give " + "; ".join(f"for {called[kind]} {forms[kind]}" for kind in kinds)
+    return forms.get("", "of this array a") + ", give " + "; ".join(f"for {called[kind]} {forms[kind]}" for kind in kinds)
 
 
 def _kind_of_small(values: Any, refuse: Refuse, forms: Mapping[str, str]) -> str:
@@ -187,8 +205,12 @@ def _kind_of_small(values: Any, refuse: Refuse, forms: Mapping[str, str]) -> str
 
 
 def _is_certain_matrix(values: Any) -> bool:
-    """Whether whole numbers in a square are surely no edges: they are 0 or 1, symmetric, or have a diagonal of 0."""
-    return bool((values != np.floor(values)).any() or np.isin(values, (0, 1)).all() or not values.diagonal().any()
+    """Whether numbers in a square are surely no edges: they are 0 or 1, symmetric, or have a diagonal of 0; or there are
+    fractions, and the first two columns are no ids."""
+    ends = values[:, :2]
+    ids = bool((ends == np.floor(ends)).all() and (ends >= 0).all() and ends.any())
+    fractions = bool((values != np.floor(values)).any())
+    return bool((fractions and not ids) or np.isin(values, (0, 1)).all() or not values.diagonal().any()
                 or np.array_equal(values, values.T) or 2 * np.count_nonzero(values) <= values.size)
 
 
@@ -256,9 +278,11 @@ class ArrayEdges:
                 continue
             major, minor = np.divmod(places + begin, width)
             src, dst = (minor, major) if self._by_columns else (major, minor)
-            beside, minus = beside + int((src != dst).sum()), minus + int((values == -1).sum())
+            beside += len(src) if self.shape[0] != self.shape[1] else int((src != dst).sum())
+            minus += int((values == -1).sum())
             yield EdgeBatch(src, dst, self._weighed(values[places], begin))
-        if beside == size - width > 2 and minus > 1 and self.shape[0] == width:
+        pairs = size - width if self.shape[0] == self.shape[1] else size  # without the diagonal
+        if beside == pairs > 2 and minus > 1:
             raise self._refuse("no value beside the diagonal of the matrix is 0, and several are -1, as for no edge", 0,
                                remedy="write 0 for a pair without an edge")
 
@@ -302,7 +326,7 @@ class ArrayEdges:
 
 
 EXACT_FLOAT = 2**53
-"""Whole numbers up to here, and no others, are certain as floats."""
+"""Whole numbers below this, and no others, are certain as floats: 2^53 + 1 is read as 2^53."""
 
 Refusal = Callable[..., InputError]
 """(what, place of the id in the array, text=..., remedy=...) -> the error that says where it is."""
@@ -326,7 +350,7 @@ def whole_numbers(values: npt.NDArray[Any], refusal: Refusal) -> npt.NDArray[Any
     Raises
     ------
     InputError
-        At the first value that is missing (NaN), negative, no whole number, or a float above 2^53 (float32: 2^24 - 1).
+        At the first value that is missing (NaN), negative, no whole number, or a float from 2^53 on (float32: 2^24).
     """
     if values.dtype.kind == "f":
         _refuse(np.isnan(values), values, refusal, "there is no id", "drop rows without an id")
@@ -334,9 +358,9 @@ def whole_numbers(values: npt.NDArray[Any], refusal: Refusal) -> npt.NDArray[Any
             whole = np.floor(values) == values
         _refuse(~whole, values, refusal, "an id is no whole number", _NOT_WHOLE)
         digits = 1 + np.finfo(values.dtype).nmant
-        most = EXACT_FLOAT if values.dtype.itemsize >= 8 else 2**digits - 1  # 2^24 + 1 is 2^24 in float32
+        most = 2 ** min(digits, 53) - 1  # 2^24 + 1 is 2^24 in float32
         _refuse(np.abs(values) > most, values, refusal,
-                f"an id is a float beyond 2^{min(digits, 53)}, where floats are no longer exact",
+                f"an id is a float beyond 2^{min(digits, 53)} - 1, where floats are no longer exact",
                 "give the ids as integers or as text")
         _refuse(values < 0, values, refusal, "an id is negative", "ids are integers from 0 up, or texts")
         return values.astype(np.int64)

@@ -26,6 +26,10 @@ _STRING_SHARE = 4  # assumed size of a string relative to int64
 _REMEDY = "give two integer (or two string) columns, e.g. named src and dst"
 
 
+NAMES_OF_FILES = "delete such lines, or say --ids string if a vertex is called so"
+"""A remedy for ids that may be missing ones."""
+
+
 def rows_per_batch(batch_bytes: int, kind: str) -> int:
     """The number of rows whose two ids have about `batch_bytes` bytes. kind : as in EdgeColumns."""
     return max(1, pairs_per_batch(batch_bytes) // (1 if kind == "int" else _STRING_SHARE))
@@ -86,12 +90,12 @@ _MISSING = pa.StringArray.from_buffers(len(MISSING), pa.py_buffer(np.cumsum([0, 
                                        pa.py_buffer("".join(MISSING).encode()))
 
 
-def refuse_missing(ids: Any, source: Named) -> None:
+def refuse_missing(ids: Any, source: Named, remedy: str = NAMES_OF_FILES) -> None:
     """Raise InputError if one of these ids, a string array, is a word that programs write for a missing one."""
     missing = ids.filter(pc.is_in(ids, value_set=_MISSING))
     if len(missing):
         raise source.error(f"an id is {missing[0]}, as programs write for a missing one",
-                           remedy="delete such lines, or say --ids string if a vertex is called so")
+                           remedy=remedy)
 
 
 class ArrowEdges(Named):
@@ -108,6 +112,7 @@ class ArrowEdges(Named):
     notes: tuple[str, ...] = ()
     _directions: Directions | None = None
     _weight_name: str = ""
+    _if_missing = "leave such rows out, or give a graph of networkx if a vertex is called so"
     _as_names: str = ""
     """What takes integers that are no ids as names, as a remedy."""
 
@@ -236,7 +241,7 @@ class ArrowEdges(Named):
             empty = pc.equal(pc.binary_length(column), 0).to_numpy(zero_copy_only=False)
             self._refuse(empty, f"column {name} has an empty id", done)
             if self.ids == "auto":
-                refuse_missing(column, self)
+                refuse_missing(column, self, self._if_missing)
             return column
         return arrow_ids(column, self._refusal(name, done))
 

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from ..errors import BudgetError
 from ..units import format_size
-from .arrow_edges import ArrowEdges, EdgeColumns, rows_per_batch
+from .arrow_edges import NAMES_OF_FILES, ArrowEdges, EdgeColumns, rows_per_batch
 from .base import FileSource
 from .inputs import EmptyInputError
 from .source import EdgeBatch, SourceInfo
@@ -37,6 +37,7 @@ class ColumnFile(ArrowEdges, FileSource):
 
     takes_strings = takes_columns = takes_ends = sides_by_ids = True
     _consumed = 0
+    _if_missing = NAMES_OF_FILES
     _as_names = "keep such ids as names with --ids string"
 
     def _columns(self, schema: pa.Schema) -> EdgeColumns:

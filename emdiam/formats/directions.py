@@ -17,6 +17,9 @@ from .arrays import decoded
 from .tables import UNDIRECTED
 
 _DIRECTED = ("directed", "true", "1", "yes")
+# Words of a column Type that may say that an edge has no direction: always, and beside "directed".
+_DOUBTFUL = ("u", "undir", "mutual", "both", "bidirectional", "mixed")
+_UNSAID = ("", "none", "nan", "0", "-1", "f", "n", "false", "no")
 
 
 class Directions:
@@ -24,18 +27,26 @@ class Directions:
 
     def __init__(self, column: str, error: Callable[..., InputError]) -> None:
         self._column, self._error = column.strip(), error
-        self._undirected, self._other = 0, ""
+        self._undirected, self._directed = 0, False
+        self._other = self._unsaid = ""  # words that are not about directions, and that may be
 
     def is_undirected(self, word: str | None, count: int = 1) -> bool:
-        """Whether edges with this word in the column have no direction. count : their number. Raises InputError if only
-        some words are about directions."""
-        text = (word or "").strip().lower()
-        undirected = text in UNDIRECTED[self._column.lower()]
+        """Whether edges with this word in the column have no direction. count : their number. Raises InputError for a
+        word that is unclear; in a column Type, if only some words are about directions."""
+        text, column = (word or "").strip().lower().removesuffix(".0"), self._column.lower()
+        undirected, directed = text in UNDIRECTED[column], text in _DIRECTED
         self._undirected += count if undirected else 0
-        self._other = self._other or ("" if undirected or text in _DIRECTED else repr(word or ""))
-        if self._undirected and self._other:
-            raise self._error(f"column {self._column} says of some edges that they have no direction, and of others"
-                              f" {self._other}", remedy="say directed or undirected of all, or rename the column")
+        self._directed |= directed
+        if not undirected and not directed:
+            self._other = self._other or repr(word)
+            self._unsaid = self._unsaid or (repr(word) if text in _UNSAID else "")
+            if column == "directed" or text in _DOUBTFUL:
+                raise self._error(f"column {self._column} says of some edges {word!r}, which may be a direction",
+                                  remedy="say directed or undirected of all, or rename the column")
+        wrong = self._other if self._undirected else self._unsaid if self._directed else ""
+        if wrong:
+            raise self._error(f"column {self._column} says of some edges whether they have a direction, and of others"
+                              f" {wrong}", remedy="say directed or undirected of all, or rename the column")
         return undirected
 
     def both(self, src: Any, dst: Any, weights: Any, words: Any) -> tuple[Any, Any, Any]:

@@ -19,10 +19,12 @@ from urllib.parse import unquote
 from ..errors import InputError
 from .inputs import EmptyInputError
 from .registry import compression_suffix, format_of_file, format_suffix
+from .tables import PAIRS, certain_pair, named_pair
 
 if TYPE_CHECKING:
     from .base import FileSource
 
+ENDS = frozenset(name for pair in PAIRS for name in pair)
 _STORE = "zarr.json"
 _PART = "part-"
 _LISTS = (".txt", ".tsv", ".tab", ".el", ".wel", ".edges", ".edgelist", ".links")
@@ -149,7 +151,19 @@ class FolderParts:
             self._check_alike(source)
             yield source
 
+    def _check_ends(self, columns: Sequence[str]) -> None:
+        """Raise InputError if a key of partitions is an end of the edges by its name, and these columns are no pair of
+        such names themselves."""
+        pair = named_pair([*self.keys, *columns]) or ()
+        key = next((key for place, key in enumerate(self.keys) if key.strip().lower() in ENDS or place in pair), None)
+        if key is not None and certain_pair(columns) is None:
+            raise InputError(f"{key}, a key of the folder's partitions, may be an end of the edges", path=self.folder,
+                             remedy="hand an Arrow stream of the table to emdiam.convert, or name two columns of its"
+                             " files by --columns")
+
     def _check_alike(self, source: FileSource) -> None:
+        if source.wishes.columns is None:
+            self._check_ends(source.column_names)
         format_, columns = source.info().format, source.column_names
         first = self._first = self._first or source
         if format_ != first.info().format:

@@ -1,7 +1,7 @@
 """Graphs in HDF5, read by h5py in pieces: the neighbours of cells in AnnData (.h5ad, obsp/connectivities), and sparse
 matrices of MATLAB 7.3.
 
-Both are csr or csc: two arrays, and values parallel to the second.
+Both are csr or csc (MATLAB: csc): two arrays, and values parallel to the second.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class Hdf5Source(FileSource):
 
     format = "hdf5"
     _consumed = 0
+    _by_columns = False
 
     def _open(self) -> Any:
         path = self._path_in_place("an HDF5 file", "HDF5 file")
@@ -43,10 +44,13 @@ class Hdf5Source(FileSource):
             return h5py.File(path, "r")
 
     def _find(self, file: Any) -> tuple[Any, tuple[str, str, str], int]:
-        """(group of the matrix, names of its arrays, n). Raises InputError if there is no matrix."""
-        groups = {name: group for name, group in self._pairs_of_cells(file) if self._is_csr(group)}
+        """(group of the matrix, names of its arrays, n), and notes whether it is stored by columns. Raises InputError
+        if there is no matrix."""
+        groups = {name: group for name, group in self._pairs_of_cells(file) if self._has_rows(group)}
         if _USUAL in groups or len(groups) == 1:
             group = groups.get(_USUAL) or next(iter(groups.values()))
+            kind = group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", "csr"))
+            self._by_columns = (kind.decode("ascii", "replace") if isinstance(kind, bytes) else str(kind))[:3] == "csc"
             shape = group.attrs.get("shape", group.attrs.get("h5sparse_shape"))
             return group, _ARRAYS, self._side(shape)
         if groups:
@@ -55,7 +59,7 @@ class Hdf5Source(FileSource):
             group, "keys") else ()) >= set(_MATLAB[:2])}
         if len(found) == 1:
             group = next(iter(found.values()))
-            rows = int(group.attrs.get("MATLAB_sparse", 0))
+            rows, self._by_columns = int(group.attrs.get("MATLAB_sparse", 0)), True
             return group, _MATLAB, self._side((rows, len(group["jc"]) - 1))
         raise self.error("this is an HDF5 file without a graph that is known: no obsp of AnnData, and not one sparse"
                          " matrix of MATLAB", remedy=_REMEDY)
@@ -63,7 +67,7 @@ class Hdf5Source(FileSource):
     def _pairs_of_cells(self, file: Any) -> list[tuple[str, Any]]:
         return list(file[_PAIRS].items()) if _PAIRS in file and hasattr(file[_PAIRS], "items") else []
 
-    def _is_csr(self, group: Any) -> bool:
+    def _has_rows(self, group: Any) -> bool:
         return hasattr(group, "keys") and set(_ARRAYS[:2]) <= set(group.keys())
 
     def _side(self, shape: Any) -> int:
@@ -98,7 +102,8 @@ class Hdf5Source(FileSource):
             if offsets.length != n + 1:
                 raise self.error(f"{names[0]} has {offsets.length:,} items for {n:,} rows", remedy=_REMEDY)
             weigh = None if values is None or choice is None else lambda count: values.take_weights(count, choice)
-            yield from csr_batches(offsets, neighbours, batch_bytes, n, weigh)
+            for batch in csr_batches(offsets, neighbours, batch_bytes, n, weigh):
+                yield EdgeBatch(batch.dst, batch.src, batch.weights) if self._by_columns else batch
 
     def _array(self, group: Any, name: str, kinds: str = "iu") -> ArrayStream:
         """A one-dimensional array of numbers, read in pieces."""

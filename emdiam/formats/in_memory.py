@@ -7,7 +7,6 @@ weights and multiplicities do not change hop distances; the conversion drops the
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -18,8 +17,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .arrays import MATRIX, ArrayEdges, Form, whole_numbers
+from .arrays import MATRIX, ArrayEdges, Form
 from .base import MAX_ID
+from .look_ends import MISSING
+from .python_columns import as_float, id_column, refuse_masked, weight_column
 from .source import EdgeBatch, SortedRows, SourceInfo, WithoutFile, matrix_note, pairs_per_batch
 from .symmetry import Balance
 from .weights import (
@@ -34,6 +35,7 @@ from .weights import (
 )
 
 _PIECE = 1 << 18  # entries of rows that are checked together
+_OFFSETS = 1 << 14  # offsets of rows that are checked together
 _STRING_SHARE = 8  # assumed size of a string with its offset, relative to int64
 
 
@@ -43,7 +45,7 @@ def _kept_kind(name: str, values: np.ndarray, weights: WeightChoice | None) -> s
         return ""
     if weights.column:
         raise InputError(f"{name} has no columns of weights to choose from", text=weights.column,
-                         remedy="give weights=True")
+                         remedy="say weighted=True without a name; in emdiam.convert weights=True")
     kind = kind_of(values.dtype)
     if kind is None:
         raise InputError(f"the values of {name} are {values.dtype}, not weights",
@@ -75,6 +77,20 @@ class MatrixSource(WithoutFile):
         if matrix.format == "bsr":  # its zeros only fill blocks
             self._matrix.eliminate_zeros()
         self._weights, self._kind = weights, _kept_kind(self.name, self._matrix.data, weights)
+        self._check_arrays()
+
+    def _check_arrays(self) -> None:
+        """Raise InputError for arrays that are no sparse matrix, which scipy does not check."""
+        one = self._matrix
+        if one.format == "coo":
+            fine = len(one.row) == len(one.col) == len(one.data)
+        else:
+            starts = one.indptr
+            fine = starts[0] == 0 and starts[-1] <= min(len(one.indices), len(one.data)) and all(
+                (np.diff(starts[begin : begin + _OFFSETS + 1]) >= 0).all() for begin in range(0, len(starts), _OFFSETS))
+        if not fine:
+            raise InputError(f"the arrays of the {self.name} matrix are damaged: offsets fall or go beyond the entries,"
+                             " or lengths differ", remedy="make it again, as by scipy.sparse.csr_array(dense)")
 
     def info(self) -> SourceInfo:
         """The facts. The shape declares n: rows without an entry are isolated vertices."""
@@ -151,15 +167,16 @@ def _sorted_rows(starts: np.ndarray, ids: np.ndarray, n_pairs: int | None = None
 
 
 class DenseSource(WithoutFile):
-    """The nonzero values of a square array; vertex v is row and column v. An array that is neither C nor Fortran
-    contiguous is copied."""
+    """The nonzero values of a square array; vertex v is row and column v. With two_sides any shape is valid, and column
+    j is vertex (number of rows) + j. An array that is neither C nor Fortran contiguous is copied."""
 
     name = "a matrix"
 
-    def __init__(self, matrix: np.ndarray, weights: WeightChoice | None = None) -> None:
+    def __init__(self, matrix: np.ndarray, weights: WeightChoice | None = None, *, two_sides: bool = False) -> None:
         self._kind, by_columns = _kept_kind(self.name, matrix, weights), matrix.flags.f_contiguous
         flat = (matrix.T if by_columns else np.ascontiguousarray(matrix)).reshape(-1)
-        self._n, self._dropped = len(matrix), dict[str, int]()
+        self._shape, self._behind, self._dropped = matrix.shape, len(matrix) if two_sides else 0, dict[str, int]()
+        rows, columns = matrix.shape
 
         def read(begin: int) -> Callable[[int], np.ndarray]:
             pieces = {"at": begin}
@@ -171,19 +188,20 @@ class DenseSource(WithoutFile):
             return take
 
         def refuse(what: str, place: int, **more: Any) -> InputError:
-            return InputError(f"{what}, in row {place % self._n if by_columns else place // self._n}", **more)
+            return InputError(f"{what}, in row {place % rows if by_columns else place // columns}", **more)
 
         self._edges = ArrayEdges(Form(MATRIX), matrix.shape, by_columns, read, weights, refuse)
 
     def info(self) -> SourceInfo:
         """The facts. The shape declares n: rows without an entry are isolated vertices."""
-        return SourceInfo(n_vertices=self._n, directed=True, format=self.name, weights=self._kind,
-                          dropped=self._dropped)
+        return SourceInfo(n_vertices=self._behind + self._shape[1], directed=True, format=self.name, weights=self._kind,
+                          notes=(matrix_note(*self._shape),) if self._behind else (), dropped=self._dropped)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """Entries in storage order. Raises InputError for a value that is not finite."""
         self._edges.n_values = 0
-        yield from self._edges.batches(batch_bytes)
+        for batch in self._edges.batches(batch_bytes):
+            yield replace(batch, dst=batch.dst + self._behind) if self._behind else batch
         self._dropped = {"values": self._edges.n_values} if self._edges.n_values else {}
 
 
@@ -214,8 +232,8 @@ class ArraySource(WithoutFile):
     name = "arrays"
 
     def __init__(self, src: Any, dst: Any, values: Any = None, *, weights: WeightChoice | None = None) -> None:
-        self._src, self._dst = _id_array(src, "src"), _id_array(dst, "dst")
-        self._weights, self._values = weights, np.asarray(() if values is None else values)
+        self._src, self._dst = id_column(src, "src"), id_column(dst, "dst")
+        self._weights, self._values = weights, weight_column(() if values is None else values)
         self._kind = _kept_kind(self.name, self._values, weights)
         if weights is not None and self._values.shape != self._src.shape:
             raise InputError(f"src has {len(self._src):,} ids and there are weights of shape {self._values.shape}",
@@ -225,7 +243,7 @@ class ArraySource(WithoutFile):
                              remedy="give two arrays of equal length")
         self._strings = self._src.dtype.kind in "UOT"
         if self._strings != (self._dst.dtype.kind in "UOT"):
-            raise InputError(f"src holds {self._src.dtype} and dst {self._dst.dtype}",
+            raise InputError(f"{'src' if self._strings else 'dst'} holds strings, and the other integers",
                              remedy="give integers in both or strings in both")
 
     def info(self) -> SourceInfo:
@@ -244,27 +262,6 @@ class ArraySource(WithoutFile):
                 self._values[begin:begin + step], self._weights, partial(_refusal, begin)))
 
 
-def refuse_masked(values: Any) -> None:
-    """Raise InputError for an array with masked values, which would otherwise be read as values."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise InputError("the array has masked values", remedy="fill them, as in array.filled(0) for a matrix, or drop"
-                         " their rows, as in numpy.ma.compress_rows(array)")
-
-
-def _id_array(values: Any, name: str) -> np.ndarray:
-    refuse_masked(values)
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise InputError(f"{name} has {array.ndim} dimensions",
-                         remedy="give one-dimensional arrays, as in (edges[:, 0], edges[:, 1])")
-    if array.dtype.kind == "f":
-        return whole_numbers(array, lambda what, place, **more: InputError(f"{what}, at position {place} of {name}",
-                                                                           **more))
-    if len(array) and array.dtype.kind not in "iuUOT":
-        raise InputError(f"{name} holds {array.dtype}, not ids", remedy="give integers or strings")
-    return array if len(array) else array.astype(np.int64)
-
-
 def _natural_numbers(ids: np.ndarray, begin: int) -> np.ndarray:
     if ids.dtype.kind == "i" and len(ids) and int(ids.min()) < 0:
         place = int(np.argmax(ids < 0))
@@ -280,6 +277,12 @@ def _arrow_strings(ids: np.ndarray, begin: int) -> Any:
         if not isinstance(value, str):
             raise InputError(f"the id at position {place} is no string", text=repr(value),
                              remedy="give integers in both arrays or strings in both")
+        if not value or value in MISSING:
+            raise InputError(f"the id at position {place} is {value or 'empty'}, as programs write for a missing one",
+                             remedy="leave such pairs out, or give a dict of lists if a vertex is called so")
+        if not _is_utf8(value):
+            raise InputError(f"the id at position {place} is no text that UTF-8 has", text=repr(value),
+                             remedy="give the name in other letters")
     return pa.array(ids.tolist(), type=pa.string())
 
 
@@ -396,7 +399,7 @@ class NodesSource(WithoutFile):
             if not isinstance(value, int | float | Decimal | np.integer | np.floating) or isinstance(value, bool):
                 raise InputError(f"the weight of edge number {begin + place} is no number", text=repr(value),
                                  remedy="weights are integers, floats or decimals")
-        floats = checked_weights(np.array(list(map(_as_float, values))), self._weights, partial(_refusal, begin))
+        floats = checked_weights(np.array(list(map(as_float, values))), self._weights, partial(_refusal, begin))
         long = [place for place, value in enumerate(values) if _is_long(value)]
         weights = self._weights.digits.taken(floats, long, [str(values[place]) for place in long])
         whole = np.array([isinstance(value, int | np.integer) for value in values])
@@ -405,16 +408,6 @@ class NodesSource(WithoutFile):
         if len(large) and self._large is None:
             self._large = begin + int(large[0])
         return weights
-
-
-def _as_float(value: Any) -> float:
-    """The number as a float (float16 and float32 through their decimals); infinite if it is too large."""
-    if isinstance(value, np.floating) and value.dtype.itemsize < 8:
-        return float(str(value))
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
 
 
 def _is_long(value: Any) -> bool:

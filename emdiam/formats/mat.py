@@ -20,8 +20,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .in_memory import MatrixSource
-from .source import SourceInfo
+from .arrays import IN_MATLAB, MATRIX, kind_of_array
+from .in_memory import ArraySource, DenseSource, MatrixSource
+from .source import EdgeSource, SourceInfo
 from .streams import ByteStream
 from .whole import EXTRA, HeldSource
 
@@ -48,12 +49,22 @@ class MatSource(HeldSource):
             variables = loadmat(path, struct_as_record=True)
         except Exception as error:  # scipy may raise anything for damaged bytes
             raise self.error(f"this cannot be read as a MATLAB file ({error})", remedy="fetch it again") from error
-        self._edges = MatrixSource(self._chosen(variables), self.weights)
+        self._edges = self._edges_in(self._chosen(variables))
         return replace(self._edges.info(), format=self.format, size_bytes=self.input.size_bytes)
 
+    def _edges_in(self, matrix: Any) -> EdgeSource:
+        """The edges in a square matrix. Raises InputError for a full one that may be a list of edges."""
+        if not isinstance(matrix, np.ndarray):
+            return MatrixSource(matrix, self.weights)
+        if kind_of_array(matrix.shape, lambda: matrix, self.error, forms=IN_MATLAB) == MATRIX:
+            return DenseSource(matrix, self.weights)
+        if self.weights is not None:
+            raise self.no_weights("its array has pairs alone")
+        return ArraySource(matrix[:, 0], matrix[:, 1])
+
     def _chosen(self, variables: dict[str, Any]) -> Any:
-        """The matrix of the graph, as a sparse matrix. Raises InputError unless there is exactly one."""
-        from scipy.sparse import coo_array, issparse
+        """The matrix of the graph, sparse or full. Raises InputError unless there is exactly one."""
+        from scipy.sparse import issparse
 
         found = {name: value for name, value in variables.items() if not name.startswith("__")}
         problem = found.get("Problem")
@@ -63,8 +74,7 @@ class MatSource(HeldSource):
         sparse = {name: value for name, value in square.items() if issparse(value)}
         for some in (sparse, square):
             if len(some) == 1:
-                value = next(iter(some.values()))
-                return value if issparse(value) else coo_array(value)
+                return next(iter(some.values()))
         listed = ", ".join(f"{name} {getattr(value, 'shape', '')}" for name, value in list(found.items())[:8])
         raise self.error(f"the file has not one square matrix, but {listed or 'no variable'}", remedy=_REMEDY)
 
@@ -101,7 +111,8 @@ class MatSource(HeldSource):
 def _is_square(value: Any) -> bool:
     """Whether the value is a square matrix of numbers with more than one row."""
     sides, dtype = list(getattr(value, "shape", ())), getattr(value, "dtype", None)
-    return len(sides) == 2 and sides[0] == sides[1] > 1 and dtype is not None and dtype.kind in "biufc"
+    kinds = "biuf" if isinstance(value, np.ndarray) else "biufc"
+    return len(sides) == 2 and sides[0] == sides[1] > 1 and dtype is not None and dtype.kind in kinds
 
 
 HEADER_BYTES, TAG_BYTES = 128, 8

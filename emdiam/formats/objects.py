@@ -19,12 +19,23 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputError, closest
-from .arrays import EXACT_FLOAT, IN_MEMORY, INDEX, MATRIX, chosen_places, kind_of_array, kind_of_two_sides
+from .arrays import (
+    IN_MEMORY,
+    IN_TABLE,
+    INDEX,
+    MATRIX,
+    chosen_places,
+    kind_of_array,
+    kind_of_texts,
+    kind_of_two_sides,
+)
 from .arrow_edges import ArrowEdges, EdgeColumns, column_kind, is_list, rows_per_batch, weight_kind
 from .arrow_streams import of_capsule, of_dataset, of_lazy, of_reader
-from .in_memory import ArraySource, DenseSource, MatrixSource, NamedMatrixSource, NodesSource, refuse_masked
+from .frames import is_matrix, numbers_of, of_series, with_index, with_wanted
+from .in_memory import ArraySource, DenseSource, MatrixSource, NamedMatrixSource, NodesSource
 from .look_ends import refuse_bits
-from .look_shape import may_be_rows
+from .python_columns import refuse_masked
+from .python_edges import of_builtin, of_list
 from .source import EdgeBatch, EdgeSource, SourceInfo, WithoutFile, with_two_sides
 from .tables import TableColumn, certain_pair, dropped_columns, edge_ends, named_pair
 from .weights import NAMES, WHOLE, WeightChoice
@@ -32,75 +43,47 @@ from .weights import NAMES, WHOLE, WeightChoice
 Weights = WeightChoice | None
 
 
-def _array(graph: Any, weights: Weights) -> EdgeSource | None:
+def _array(graph: Any, weights: Weights, forms: Mapping[str, str] = IN_MEMORY) -> EdgeSource | None:
     """An array of two columns (three with weights), an edge_index of two rows, or a square matrix, see arrays.py. An
-    array of texts has two columns or two rows."""
+    array of texts has two columns or two rows. forms : for the remedy."""
     if not isinstance(graph, np.ndarray):
         return None
     refuse_masked(graph)
-    if graph.dtype.kind not in "biuf" or 0 in graph.shape:
-        return ArraySource(*_columns(graph.T if graph.shape[:1] == (2,) != graph.shape[1:] else graph, weights),
-                           weights=weights)
-    kind = kind_of_array(graph.shape, lambda: graph, InputError, forms=IN_MEMORY)
+    width = 2 if weights is None else 3
+    if 0 in graph.shape:
+        return ArraySource(*(np.empty(0, np.int64) for _ in range(width)), weights=weights)
+    if graph.dtype.kind not in "biuf":
+        kind = kind_of_texts(graph, InputError)
+    else:
+        kind = kind_of_array(graph.shape, lambda: graph, InputError, forms=forms)
     if kind == MATRIX:
         return DenseSource(graph, weights)
-    return ArraySource(*_columns(graph.T if kind == INDEX else graph, weights), weights=weights)
-
-
-def _builtin(graph: Any, weights: Weights) -> EdgeSource | None:
-    """A tuple (src, dst) of arrays, or a list of pairs; with weights (src, dst, weights), or triples. A list of two
-    entries is also a list of pairs. A dict has the neighbours of each vertex."""
-    if isinstance(graph, tuple) and len(graph) == (2 if weights is None else 3):
-        edges = all(isinstance(part, tuple) and len(part) == len(graph) for part in graph)
-        if edges and {frozenset(part[:2]) for part in graph} != set(map(frozenset, zip(*graph[:2], strict=True))):
-            raise InputError("a tuple of tuples may be edges, or sources and targets", text=repr(graph)[:80],
-                             remedy="give a list of edges, or a tuple of arrays")
-        return ArraySource(*graph, weights=weights)
-    if isinstance(graph, dict):
-        return _neighbours(graph, weights)
-    return ArraySource(*_columns(graph, weights), weights=weights) if isinstance(graph, list) else None
-
-
-def _neighbours(graph: dict[Any, Any], weights: Weights) -> EdgeSource:
-    """A dict of lists of neighbours, or of dicts from neighbours to attributes, as from networkx.to_dict_of_dicts."""
-    if named_pair([str(name) for name in graph]) is not None and not any(
-            other in graph for others in graph.values() if isinstance(others, Iterable) for other in others):
-        raise InputError("a dict with such names may be the columns of a table or lists of neighbours",
-                         text=", ".join(map(str, graph)),
-                         remedy="give a tuple (src, dst) of arrays, or a table of pandas, polars or pyarrow")
-    wrong = next((node for node, others in graph.items() if isinstance(others, str) or not isinstance(
-        others, Iterable)), None)
-    if wrong is not None:
-        raise InputError("a vertex of a dict has no list of neighbours", text=str(wrong),
-                         remedy="give a dict of lists, or of dicts")
-    name = None if weights is None else weights.column or "weight"
-    nodes = list(dict.fromkeys([*graph, *(other for others in graph.values() for other in others)]))
-    if None in nodes or (any(isinstance(node, tuple) for node in nodes) and not any(
-            isinstance(node, tuple) for node in graph)):
-        raise InputError("neighbours in a dict are None, or tuples unlike its vertices", text=repr(graph)[:80],
-                         remedy="give ids alone, or for weights a dict of dicts")
-    texts = {node for node in nodes if isinstance(node, str)}
-    both = next((node for node in nodes if not isinstance(node, str) and str(node) in texts), None)
-    if both is not None:
-        raise InputError(f"a vertex of a dict is called {both!r} and {str(both)!r}, as JSON makes texts of numbers",
-                         remedy="call it the same everywhere")
-
-    def edges() -> Iterator[tuple[Any, Any, Any]]:
-        for node, others in graph.items():
-            for other in others:
-                data = others[other] if isinstance(others, dict) else {}
-                yield node, other, data if name is None else data.get(name) if isinstance(data, dict) else data
-
-    return NodesSource("a dict of neighbours", nodes, edges, sum(map(len, graph.values())), True, weights=weights)
+    edges = graph.T if kind == INDEX else graph
+    if edges.shape[1] != width:
+        raise InputError(f"edges are pairs of ids, but this array has the shape {graph.shape}" if weights is None
+                         else f"edges are pairs of ids and weights, but this array has the shape {graph.shape}",
+                         remedy="give a list of pairs, an array with two columns, or a tuple (src, dst)"
+                         if weights is None else "give a list of triples, an array with three columns, or a tuple"
+                         " (src, dst, weights)")
+    return ArraySource(*(edges[:, place] for place in range(width)), weights=weights)
 
 
 def _edges_of_networkx(graph: Any, weights: Weights) -> EdgeSource:
-    """A view of edges of networkx; the last item of each edge is its weight."""
-    edges = [(*edge[:2], {} if weights is None else edge[-1]) for edge in graph]
-    if weights is not None and any(len(edge) < 3 for edge in graph):
+    """A view of edges of networkx; its data are the weights, or have them."""
+    data: Any = getattr(graph, "_data", False)
+    if weights is not None and data is False:
         raise InputError("a view of edges without data has no weights", remedy="give graph.edges(data='weight')")
+    if weights is not None and data is not True and weights.column not in ("", data):
+        raise InputError(f"the view of edges has {data!r} of each edge, not the wanted weights", text=weights.column,
+                         remedy=f"give graph.edges(data={weights.column!r})")
+    if weights is not None and data is True:
+        name = edge_attribute("networkx", list({name: None for edge in graph for name in edge[-1]}), weights.column)
+        edges = [(*edge[:2], edge[-1].get(name)) for edge in graph]
+    else:
+        edges = [(*edge[:2], {} if weights is None else edge[-1]) for edge in graph]
     nodes = list(dict.fromkeys(end for edge in edges for end in edge[:2]))
-    return NodesSource("networkx", nodes, lambda: edges, len(edges), "Out" in type(graph).__name__, weights=weights)
+    directed = type(graph).__name__.startswith(("Out", "In"))
+    return NodesSource("networkx", nodes, lambda: edges, len(edges), directed, weights=weights)
 
 
 def _scipy(graph: Any, weights: Weights) -> EdgeSource | None:
@@ -117,7 +100,7 @@ def _networkx(graph: Any, weights: Weights) -> EdgeSource | None:
     if type(graph).__name__.endswith(("EdgeView", "EdgeDataView")):
         return _edges_of_networkx(graph, weights)
     if not isinstance(graph, Graph):
-        return None
+        raise InputError(f"a {type(graph).__name__} of networkx has no edges", remedy="give the graph, or graph.edges")
     data: Any = True
     if weights is not None:
         data = weights.column or "weight"
@@ -191,27 +174,27 @@ def _networkit(graph: Any, weights: Weights) -> EdgeSource | None:
 
 def _pandas(graph: Any, weights: Weights) -> EdgeSource | None:
     """A table, or a matrix if rows and columns have the same names."""
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
+    if isinstance(graph, Series):
+        graph = of_series(graph)
+        return of_list(graph, weights) if isinstance(graph, list) else _pandas(graph, weights)
     if not isinstance(graph, DataFrame):
         return None
-    names = list(graph.columns)
-    if len(names) > 1 and len(names) == len(graph) and names == list(graph.index):
+    if is_matrix(graph):
+        names = list(graph.columns)
         if names != list(range(len(names))):
-            return NamedMatrixSource(graph.to_numpy(), names, weights)
+            return NamedMatrixSource(numbers_of(graph), names, weights)
         if len(names) > 2:  # a table with two unnamed columns has a pair in each row
-            return _array(graph.to_numpy(), weights)
-    columns = [str(name) for name in graph.columns]
-    if graph.index.nlevels == 1 and not named_pair(columns) and certain_pair([str(graph.index.name), *columns]):
-        graph = graph.reset_index()
-    if graph.index.nlevels > 1 and named_pair(columns) is None:
-        # The ends of an edge are levels of the index, as in osmnx.
-        numbers = graph.select_dtypes("number") if weights is not None else graph[[]]
-        graph = numbers.reset_index(names=[name if name is not None else f"end {level + 1}"
-                                           for level, name in enumerate(graph.index.names)])
+            return _array(numbers_of(graph), weights, IN_TABLE)
+    return _frame(with_index(graph, weights), weights)
+
+
+def _frame(frame: Any, weights: Weights) -> TableSource:
+    """The rows of a table of pandas."""
     # Select rows before columns: otherwise, and with both at once, pandas copies all rows of the columns.
-    return TableSource("pandas", list(graph.columns), len(graph),
-                       lambda begin, end, places: graph.iloc[begin:end].iloc[:, list(places)], weights)
+    return TableSource("pandas", list(frame.columns), len(frame),
+                       lambda begin, end, places: frame.iloc[begin:end].iloc[:, list(places)], weights)
 
 
 def _polars(graph: Any, weights: Weights) -> EdgeSource | None:
@@ -251,9 +234,12 @@ def _pyarrow(graph: Any, weights: Weights) -> EdgeSource | None:
 
 # By the package that defines a class or one of its bases.
 KINDS: Mapping[str, Callable[[Any, Weights], EdgeSource | None]] = MappingProxyType({
-    "builtins": _builtin, "numpy": _array, "scipy": _scipy, "networkx": _networkx, "igraph": _igraph,
+    "builtins": of_builtin, "numpy": _array, "scipy": _scipy, "networkx": _networkx, "igraph": _igraph,
     "networkit": _networkit, "pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow,
 })
+
+
+_BASES = frozenset({"builtins", "typing", "abc", "collections"})  # packages of bases of nearly all classes
 
 
 def as_source(graph: Any, weights: Weights = None, columns: tuple[str, str] | None = None,
@@ -261,13 +247,14 @@ def as_source(graph: Any, weights: Weights = None, columns: tuple[str, str] | No
     """The source of edges for a graph in memory, of a kind in KINDS. weights : the weights to keep. columns : the two
     ends of an edge in a table. bipartite : whether the ends are two sides with separate ids. directed : whether
     directions are kept. Raises InputError for other objects."""
+    graph = _plain(graph)
     if bipartite and hasattr(graph, "shape") and hasattr(graph, "tocoo"):
         return MatrixSource(graph, weights, two_sides=True)
     if bipartite and isinstance(graph, np.ndarray) and columns is None:
-        from scipy.sparse import coo_array
-
-        kind_of_two_sides(graph.shape, InputError, forms=IN_MEMORY)
-        return MatrixSource(coo_array(graph), weights, two_sides=True)
+        if graph.dtype.kind in "biuf":
+            refuse_masked(graph)
+            kind_of_two_sides(graph.shape, InputError, forms=IN_MEMORY)
+            return DenseSource(graph, weights, two_sides=True)
     source = _of_kind(graph, weights, columns, bipartite, directed)
     if not bipartite:
         return source
@@ -282,7 +269,10 @@ def _of_kind(graph: Any, weights: Weights, columns: tuple[str, str] | None, bipa
     """The source of edges without separate ids for the two sides."""
     if columns is not None and isinstance(graph, np.ndarray):
         return _chosen(graph, columns, weights)
-    source = _as_source(graph, weights)
+    if columns is not None and _is_of(graph, "pandas", "DataFrame"):
+        source: EdgeSource = _frame(with_wanted(graph, columns), weights)
+    else:
+        source = _as_source(graph, weights)
     choose = getattr(source, "choose", None)
     if isinstance(source, ArrowEdges):
         source.bipartite, source.directed = bipartite, directed
@@ -301,8 +291,35 @@ def _chosen(graph: np.ndarray, columns: tuple[str, str], weights: Weights) -> Ed
     return ArraySource(*(graph[:, place] for place in places), weights=weights and replace(weights, column=""))
 
 
+def _packages(graph: Any) -> list[str]:
+    """The packages that define the class of an object, and its bases."""
+    return list(dict.fromkeys(base.__module__.partition(".")[0] for base in type(graph).__mro__))
+
+
+def _is_of(graph: Any, package: str, name: str) -> bool:
+    """Whether the object is of the class of a package, or of a class made from it."""
+    return any(base.__module__.partition(".")[0] == package and base.__name__ == name for base in type(graph).__mro__)
+
+
+def _plain(graph: Any) -> Any:
+    """An array of NumPy in place of an array of another library, or of a view of memory. Raises InputError if it cannot
+    be made, and for tables that are not there before they are computed."""
+    packages = _packages(graph)
+    if packages[0].startswith("dask") and hasattr(graph, "compute"):
+        raise InputError("tables and arrays of Dask are computed first", remedy="say graph.compute()")
+    if not isinstance(graph, memoryview) and not (
+            hasattr(graph, "__array__") and hasattr(graph, "ndim") and KINDS.keys().isdisjoint({*packages} - _BASES)
+            and not hasattr(graph, "__arrow_c_stream__")):
+        return graph
+    try:
+        return np.asarray(graph)
+    except Exception as error:  # any error of any library
+        raise InputError(f"this {type(graph).__name__} is no array of NumPy ({error})",
+                         remedy="make one of it, as by numpy.asarray(array)") from error
+
+
 def _as_source(graph: Any, weights: Weights) -> EdgeSource:
-    for package in dict.fromkeys(base.__module__.partition(".")[0] for base in type(graph).__mro__):
+    for package in _packages(graph):
         source = KINDS[package](graph, weights) if package in KINDS else None
         if source is not None:
             return source
@@ -310,7 +327,7 @@ def _as_source(graph: Any, weights: Weights) -> EdgeSource:
         return of_capsule(graph, weights)
     if isinstance(graph, Iterable) and not isinstance(graph, str | bytes | Mapping | tuple):
         # A tuple has columns, so a tuple of another length than (src, dst) or (src, dst, weights) is no list of pairs.
-        return ArraySource(*_columns(list(graph), weights), weights=weights)
+        return of_list(list(graph), weights)
     kind = "None" if graph is None else f"{type(graph).__module__}.{type(graph).__qualname__}".removeprefix("builtins.")
     raise InputError(
         f"{kind} is not a kind of graph that emdiam knows",
@@ -318,67 +335,6 @@ def _as_source(graph: Any, weights: Weights) -> EdgeSource:
                " square matrix, a tuple (src, dst) of arrays, with weights (src, dst, weights), a dict of lists, a"
                " table of pandas, polars or pyarrow, an Arrow stream, a scipy.sparse matrix, or a graph of networkx,"
                " igraph or networkit")
-
-
-def _columns(edges: list[Any] | np.ndarray, weights: Weights) -> tuple[np.ndarray, ...]:
-    """Sources and targets of a list of pairs or an array [m, 2]; with weights sources, targets and weights of triples
-    or an array [m, 3]. Raises InputError for another shape."""
-    width = 2 if weights is None else 3
-    if isinstance(edges, list):
-        if weights is not None:
-            return _split(edges)
-        _check_pairs(edges)
-    try:
-        array = np.asarray(edges)
-    except ValueError as error:  # the parts have different lengths
-        raise InputError("the ends of an edge are no ids", text=repr(edges[0])[:80],
-                         remedy="give a list of pairs of integers or strings") from error
-    if not len(edges):
-        array = np.empty((0, width), np.int64)
-    if array.ndim != 2 or array.shape[1] != width:
-        raise InputError(f"edges are pairs of ids, but this array has the shape {array.shape}" if weights is None
-                         else f"edges are pairs of ids and weights, but this array has the shape {array.shape}",
-                         remedy="give a list of pairs, an array with two columns, or a tuple (src, dst)"
-                         if weights is None else "give a list of triples, an array with three columns, or a tuple"
-                         " (src, dst, weights)")
-    return tuple(array[:, i] for i in range(width))
-
-
-def _split(edges: list[Any]) -> tuple[np.ndarray, ...]:
-    """Sources, targets and weights of a list of triples. Raises InputError for other entries."""
-    for place, edge in enumerate(edges):
-        if not isinstance(edge, tuple | list | np.ndarray) or len(edge) != 3:
-            raise InputError(f"the entry at position {place} is no pair of ids with a weight", text=repr(edge),
-                             remedy="give a list of triples, or a tuple (src, dst, weights) of arrays")
-    src, dst = _columns([(edge[0], edge[1]) for edge in edges], None)
-    values = [edge[2] for edge in edges]
-    weights = np.array(values)
-    if weights.dtype.kind == "f":  # NumPy has rounded integers that no float represents
-        for place, value in enumerate(values):
-            if isinstance(value, int) and abs(value) > EXACT_FLOAT and int(float(value)) != value:
-                raise InputError(f"the weight at position {place} is an integer that no float is, among floats",
-                                 text=str(value), remedy="give it as a float, or all weights as integers")
-    return src, dst, weights
-
-
-def _check_pairs(edges: list[Any]) -> None:
-    """Raise InputError unless each entry has two ids, and all ids or none are strings: NumPy would turn a number among
-    strings into a string."""
-    if len(edges) > 1 and isinstance(edges[0], tuple | list) and certain_pair(list(map(str, edges[0]))):
-        raise InputError("the first pair may be names of columns, or an edge", text=repr(edges[0]),
-                         remedy="leave it out, or give a tuple (src, dst) of arrays")
-    rows = [list(map(str, edge)) for edge in edges] if all(isinstance(edge, list) for edge in edges) else []
-    if may_be_rows(rows, True):
-        raise InputError("the lists may be edges, or the neighbours of vertices 0 or 1 and so on",
-                         text=repr(edges)[:80], remedy="give edges as tuples, or a dict of lists")
-    strings = bool(edges) and isinstance(edges[0], tuple | list) and any(isinstance(end, str) for end in edges[0])
-    for place, edge in enumerate(edges):
-        if not isinstance(edge, tuple | list | np.ndarray) or len(edge) != 2:
-            raise InputError(f"the entry at position {place} is no pair of ids", text=repr(edge),
-                             remedy="give pairs, or triples with weighted=True, or a tuple (src, dst) of two arrays")
-        if any(isinstance(end, str) != strings for end in edge):
-            raise InputError(f"the pair at position {place} has an id of another kind", text=repr(edge),
-                             remedy="give integers in all pairs or strings in all")
 
 
 _LOOKED_AT = 1000  # number of rows from which the types of columns of Python objects are found
