@@ -66,9 +66,9 @@ class Kept:
 class Origin:
     """The origin of a temporary store.
 
-    labels : the caller's name for each of its ids, None if they are equal. directions_dropped : whether the graph is declared
-    as directed, some edge has no reverse edge, and the store has no directions. record : of the store; None if the
-    graph was a store. seconds : duration of the conversion.
+    labels : the caller's name for each of its ids, None if they are equal. directions_dropped : whether the graph is
+    declared as directed, some edge has no reverse edge, and the store has no directions. record : of the store; None if
+    the graph was a store. seconds : duration of the conversion.
     """
 
     labels: Mapping[Any, Any] | None = None
@@ -94,8 +94,8 @@ class Origin:
             return self._ids[name]
         except (KeyError, TypeError):
             some = ", ".join(map(repr, islice(self._ids, _MOST_NAMES)))
-            raise InputError("there is no such vertex", text=repr(name), remedy="names of this graph are such as "
-                             + some) from None
+            raise InputError("there is no such vertex", text=repr(name),
+                             remedy=f"names of this graph are such as {some}") from None
 
     def in_ids(self, options: Any) -> Any:
         """The options of a task, with ids in place of the caller's names of vertices."""
@@ -366,8 +366,9 @@ def _of_caller(result: Any, graph: Any, origin: Origin, store: Store | str | Pat
     if rename is not None and isinstance(result, EccentricityResult):
         result.rename(rename)
     listed = getattr(result, "details", {}).get("components")
-    for row in listed if rename is not None and isinstance(listed, list) else ():
-        row["vertex"] = rename(row["vertex"])
+    if rename is not None and isinstance(listed, list):
+        for row in listed:
+            row["vertex"] = rename(row["vertex"])
     witness = getattr(result, "witness", None)
     if witness is not None and rename is not None:
         witness.source, witness.target = rename(witness.source), rename(witness.target)

@@ -147,7 +147,8 @@ def test_a_list_or_array_of_pairs_is_edges(edges: list[Any]):
     """Two of them too: only a tuple, of arrays or lists, is (src, dst). A tuple of tuples may be both."""
     expected = [tuple(np.asarray(edge).tolist()) for edge in edges]
     assert pairs(as_source(edges)) == expected
-    columns = ("1", "2") if expected in ([(0, 1), (0, 2)], [("a", "b"), ("a", "c")]) else None  # by columns these are other edges
+    by_columns = expected in ([(0, 1), (0, 2)], [("a", "b"), ("a", "c")])  # these are other edges then
+    columns = ("1", "2") if by_columns else None
     assert pairs(as_source(np.array(edges).reshape(-1, 2), columns=columns)) == expected
     assert pairs(as_source(np.array(edges, order="F").reshape(-1, 2), columns=columns)) == expected
     if len(edges) == 2:

@@ -184,7 +184,8 @@ def _either(forms: Mapping[str, str], *kinds: str) -> str:
     """The remedy with all readings of an array a."""
     called = {PAIRS: "two edges by rows", _TRIPLES: "edges with weights", INDEX: "edges by columns",
               MATRIX: "a matrix"}
-    return forms.get("", "of this array a") + ", give " + "; ".join(f"for {called[kind]} {forms[kind]}" for kind in kinds)
+    readings = "; ".join(f"for {called[kind]} {forms[kind]}" for kind in kinds)
+    return f"{forms.get('', 'of this array a')}, give {readings}"
 
 
 def _kind_of_small(values: Any, refuse: Refuse, forms: Mapping[str, str]) -> str:
@@ -205,12 +206,11 @@ def _kind_of_small(values: Any, refuse: Refuse, forms: Mapping[str, str]) -> str
 
 
 def _is_certain_matrix(values: Any) -> bool:
-    """Whether numbers in a square are surely no edges: they are 0 or 1, symmetric, or have a diagonal of 0; or there are
-    fractions, and the first two columns are no ids."""
+    """Whether numbers in a square are surely no edges: the first two columns are no ids, or all numbers are 0 or 1,
+    symmetric, or have a diagonal of 0."""
     ends = values[:, :2]
-    ids = bool((ends == np.floor(ends)).all() and (ends >= 0).all() and ends.any())
-    fractions = bool((values != np.floor(values)).any())
-    return bool((fractions and not ids) or np.isin(values, (0, 1)).all() or not values.diagonal().any()
+    ids = bool((np.isfinite(ends) & (ends == np.floor(ends)) & (ends >= 0)).all() and ends.any())
+    return bool(not ids or np.isin(values, (0, 1)).all() or not values.diagonal().any()
                 or np.array_equal(values, values.T) or 2 * np.count_nonzero(values) <= values.size)
 
 

@@ -20,7 +20,7 @@ from ..errors import InputError
 from .arrays import MATRIX, ArrayEdges, Form
 from .base import MAX_ID
 from .look_ends import MISSING
-from .python_columns import as_float, id_column, refuse_masked, weight_column
+from .python_columns import as_float, id_column, weight_column
 from .source import EdgeBatch, SortedRows, SourceInfo, WithoutFile, matrix_note, pairs_per_batch
 from .symmetry import Balance
 from .weights import (
@@ -85,9 +85,10 @@ class MatrixSource(WithoutFile):
         if one.format == "coo":
             fine = len(one.row) == len(one.col) == len(one.data)
         else:
-            starts = one.indptr
-            fine = starts[0] == 0 and starts[-1] <= min(len(one.indices), len(one.data)) and all(
-                (np.diff(starts[begin : begin + _OFFSETS + 1]) >= 0).all() for begin in range(0, len(starts), _OFFSETS))
+            starts, major = one.indptr, one.shape[one.format == "csc"]
+            fine = len(starts) == major + 1 and starts[0] == 0 and starts[-1] <= min(map(len, (one.indices, one.data)))
+            fine = fine and all((np.diff(starts[begin : begin + _OFFSETS + 1]) >= 0).all()
+                                for begin in range(0, len(starts), _OFFSETS))
         if not fine:
             raise InputError(f"the arrays of the {self.name} matrix are damaged: offsets fall or go beyond the entries,"
                              " or lengths differ", remedy="make it again, as by scipy.sparse.csr_array(dense)")
@@ -322,18 +323,18 @@ class NodesSource(WithoutFile):
 
     def _texts(self, labels: Sequence[Any]) -> np.ndarray | None:
         """The texts of labels that are no ids, object[n]; None if labels or texts occur twice."""
-        ids = next((ids for write in (str, repr) if (ids := _ids_of_labels(list(map(write, labels)))) is not None), None)
+        texts = (_ids_of_labels(list(map(write, labels))) for write in (str, repr))
+        ids = next((some for some in texts if some is not None), None)
         try:
             twice = len(set(labels)) < len(labels)
         except TypeError:  # labels without a hash
             twice = True
         if ids is None or twice:
-            self.renamed = ("names of vertices occur twice, or are the same as texts: the ids are numbers, from 0 on, in"
+            self.renamed = ("names of vertices occur twice, or are the same as texts: the ids are numbers from 0 on, in"
                             f" the order of the graph of {self.name}")
             self.labels = None if self._number is None else dict(enumerate(labels))
             return None
-        self.renamed = ("names of vertices are neither natural numbers alone nor strings alone: the ids are their texts,"
-                        f" as {ids[0]}")
+        self.renamed = f"names are not all natural numbers, nor all strings: the ids are their texts, such as {ids[0]}"
         self.labels = dict(zip(ids.tolist(), labels, strict=True))
         return ids
 

@@ -49,6 +49,7 @@ def _array(graph: Any, weights: Weights, forms: Mapping[str, str] = IN_MEMORY) -
     if not isinstance(graph, np.ndarray):
         return None
     refuse_masked(graph)
+    graph = np.asarray(graph)
     width = 2 if weights is None else 3
     if 0 in graph.shape:
         return ArraySource(*(np.empty(0, np.int64) for _ in range(width)), weights=weights)
@@ -174,11 +175,8 @@ def _networkit(graph: Any, weights: Weights) -> EdgeSource | None:
 
 def _pandas(graph: Any, weights: Weights) -> EdgeSource | None:
     """A table, or a matrix if rows and columns have the same names."""
-    from pandas import DataFrame, Series
+    from pandas import DataFrame
 
-    if isinstance(graph, Series):
-        graph = of_series(graph)
-        return of_list(graph, weights) if isinstance(graph, list) else _pandas(graph, weights)
     if not isinstance(graph, DataFrame):
         return None
     if is_matrix(graph):
@@ -302,9 +300,11 @@ def _is_of(graph: Any, package: str, name: str) -> bool:
 
 
 def _plain(graph: Any) -> Any:
-    """An array of NumPy in place of an array of another library, or of a view of memory. Raises InputError if it cannot
-    be made, and for tables that are not there before they are computed."""
+    """An array of NumPy in place of an array of another library, or of a view of memory; a table or a list in place of
+    a Series. Raises InputError if it cannot be made, and for tables that are not there before they are computed."""
     packages = _packages(graph)
+    if _is_of(graph, "pandas", "Series"):
+        return of_series(graph)
     if packages[0].startswith("dask") and hasattr(graph, "compute"):
         raise InputError("tables and arrays of Dask are computed first", remedy="say graph.compute()")
     if not isinstance(graph, memoryview) and not (

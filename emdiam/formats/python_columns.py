@@ -54,7 +54,7 @@ def _array_of(values: Any, name: str, of_objects: Any) -> np.ndarray:
     if not isinstance(values, list | tuple):
         values = np.asarray(values)
         if values.dtype != object or values.ndim != 1:
-            return values  # type: ignore[no-any-return]
+            return values
         values = values.tolist()
     for value in values if _any_of(values, np.ndarray) else ():
         refuse_masked(value)

@@ -52,10 +52,13 @@ def _check_entries(edges: list[Any], width: int) -> None:
                                  remedy="give a list of triples, or a tuple (src, dst, weights) of arrays")
             raise InputError(f"the entry at position {place} is no pair of ids", text=repr(edge),
                              remedy="give pairs, or triples with weighted=True, or a tuple (src, dst) of two arrays")
-        refuse_masked(edge)
-        if any(isinstance(end, Iterable) and not isinstance(end, str | np.generic) and np.ndim(end) for end in edge[:2]
-               if not isinstance(end, np.ma.core.MaskedConstant)):
-            raise InputError("the ends of an edge are no ids", text=repr(edge)[:80],
+        if isinstance(edge, np.ndarray):
+            refuse_masked(edge)
+    kinds = {type(end) for edge in edges for end in edge[:2]}
+    if any(issubclass(kind, Iterable) and not issubclass(kind, str) for kind in kinds):
+        wrong = next((edge for edge in edges if np.ndim(edge[0]) or np.ndim(edge[1])), None)
+        if wrong is not None:
+            raise InputError("the ends of an edge are no ids", text=repr(wrong)[:80],
                              remedy="give a list of pairs of integers or strings, or a graph of networkx")
 
 
@@ -125,11 +128,12 @@ def _nodes(lists: dict[Any, Any]) -> list[Any]:
 def _check_nodes(lists: dict[Any, Any], nodes: list[Any]) -> None:
     """Raise InputError for keys that may be edges, for neighbours that may be none or have weights, and for vertices
     whose texts are equal."""
-    tuples = [any(isinstance(node, tuple) for node in some) for some in (lists, nodes[len(lists):])]
-    if tuples[0] and not tuples[1] and not any(isinstance(other, tuple) for others in lists.values() for other in others):
+    tuples = [any(isinstance(node, tuple) for node in some)
+              for some in (lists, (other for others in lists.values() for other in others))]
+    if tuples[0] and not tuples[1]:
         raise InputError("the keys of a dict may be edges, or vertices that are tuples", text=repr(lists)[:80],
                          remedy="give the graph itself, or its edges as list(graph)")
-    if any(node is None or node != node for node in nodes) or (tuples[1] and not tuples[0]):
+    if any(map(_is_missing, nodes)) or (tuples[1] and not tuples[0]):
         raise InputError("neighbours in a dict are None or NaN, or tuples unlike its vertices", text=repr(lists)[:80],
                          remedy="give ids alone, or for weights a dict of dicts")
     texts = {node for node in nodes if isinstance(node, str)}
@@ -139,10 +143,16 @@ def _check_nodes(lists: dict[Any, Any], nodes: list[Any]) -> None:
                          remedy="call it the same everywhere")
 
 
+def _is_missing(value: Any) -> bool:
+    """Whether it is None, NaN, or NA of pandas."""
+    return value is None or type(value).__name__ == "NAType" or (isinstance(value, float | np.floating) and
+                                                                 value != value)
+
+
 def _check_values(lists: dict[Any, Any]) -> None:
     """Raise InputError if an edge in a dict of dicts has a value that may say that there is none: 0, False, NaN."""
     for node, others in lists.items():
         for other, value in others.items() if isinstance(others, Mapping) else ():
-            if not isinstance(value, Mapping | str) and np.ndim(value) == 0 and (not value or value != value):
+            if not isinstance(value, Mapping | str) and np.ndim(value) == 0 and (_is_missing(value) or not value):
                 raise InputError(f"{value} of {node!r} and {other!r} in a dict may be a weight, or no edge",
                                  remedy="leave out what is no edge, or give weights as a list of triples")
