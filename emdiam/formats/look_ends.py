@@ -14,6 +14,7 @@ from itertools import combinations
 from ..errors import InputError
 from .look_sample import Sample, is_id_number, is_number, width_of
 from .tables import (
+    DATE,
     TableColumn,
     alike_pairs,
     are_of_two_kinds,
@@ -33,7 +34,6 @@ HEADER_AGAIN = "the header occurs again between the edges, as in files that were
 JOINED = "delete all but the first, or hand in the files one by one"
 
 _INT, _STRING = "int", "string"
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{4}|\d\d?:\d\d(?::\d\d(?:\.\d+)?)?", re.ASCII)
 # Seconds or milliseconds since 1970, for times from 2001 to 2033.
 _TIME = re.compile(r"1\d{9}(?:\d{3})?(?:\.\d+)?", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+", re.ASCII)
@@ -96,7 +96,7 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
         called = edge_ends(named, None, path)
         if called != (0, 1):
             _refuse("a comment above them has names of others", columns, rest, path, called)
-    why = _kinds_differ(columns) or _other_columns(_without(weight, columns, (0, 1)), rest, (0, 1))
+    why = _kinds_differ(columns) or _no_ids(columns, (0, 1)) or _other_columns(_without(weight, columns, (0, 1)), rest, (0, 1))
     _refuse(why, columns, rest, path)
     return 0, 1
 
@@ -348,11 +348,19 @@ def _kinds_differ(columns: Sequence[TableColumn]) -> str:
 
 def _no_ids(columns: Sequence[TableColumn], ends: tuple[int, int]) -> str:
     """The reason why the values of an end are no ids; "" without a reason."""
-    if any(all(map(_DATE.fullmatch, columns[end].values)) for end in ends):
+    if any(all(map(DATE.fullmatch, columns[end].values)) for end in ends):
         return "one of both columns has dates or times"
-    if any(all(is_number(text) and not is_id_number(text) for text in columns[end].values) for end in ends):
+    fractions = sum(_are_fractions(columns[end].values) for end in ends)
+    if all(is_id_number(columns[end].values[0]) for end in ends):  # the reader refuses others below
+        return ""
+    if fractions == 1 or (fractions and len(columns) >= _FEW):  # 1.1 and 1.2 may be ids
         return "one of both columns has fractions"
     return ""
+
+
+def _are_fractions(values: Sequence[str]) -> bool:
+    """Whether these are numbers, and not all of them are whole."""
+    return all(map(is_number, values)) and not all(map(is_id_number, values))
 
 
 def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[int, int]) -> str:

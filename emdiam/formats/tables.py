@@ -33,6 +33,9 @@ _WORDS = (("src", "dst"), ("src", "dest"), ("source", "target"), ("source", "des
           ("a", "b"), ("u", "v"), ("i", "j"), ("head", "tail"), ("left", "right"), ("first", "second"),
           ("sender", "receiver"), ("parent", "child"), ("citing", "cited"), ("follower", "followee"),
           ("follower", "followed"), ("caller", "callee"), ("subject", "object"))
+# The first words of those pairs that also number the values or neighbours of one vertex: t1 and t2.
+_NUMBERING = frozenset(("1", "0", "a", "u", "i", "left", "first"))
+_OF_NEIGHBOURS = frozenset("neighbor neighbour neighbors neighbours nbr nn friend friends".split())
 # Words that continue a row of more than two: E1, E2 and E3 are no ends.
 _MORE = {"1": ("2",), "2": ("0", "3"), "b": ("c",), "v": ("w",), "j": ("k",)}
 _SECONDS = {first: [other for one, other in _WORDS if one == first] for first, _ in _WORDS}
@@ -41,21 +44,29 @@ _LONGEST_NAME = 200
 # Words in names of columns that often come in pairs but are no ends.
 _NO_ENDS = TIMES_AND_PLACES | frozenset(
     "coord coordinate pos position weight score value length distance feature attr attribute count counts freq"
-    " frequency amount total sum mean rank".split())
+    " frequency amount total sum mean rank age price salary rate temp temperature".split())
 _WORD = re.compile(r"[a-z]+|[0-9]+|[^a-z0-9]+")
 # A column name of Neo4j with the space of its ids.
 _SPACE = re.compile(r"(:(?:start|end)_id)\(([^()]*)\)$")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NUMBERS = re.compile(r"(?:(?:edge|link|row|line|record|rel|relationship)[ _.-]*)?(?:id|idx|index|no|nr|num|number|key)"
                       r"|index|unnamed: \d+|__index_level_\d+__|:id|~id|")
+# Those of them that may also number vertices.
+_OF_BOTH = frozenset(("id", "idx", "no", "nr", "num", "number", "key", ":id", "~id"))
 _TYPES = re.compile(r"[:~]?(?:(?:edge|link|relation|rel)[ _.-]*)?(?:type|kind|label|relation|predicate|role)")
-# Names of columns of a table of vertices.
-_OF_VERTICES = re.compile(r"(?:node[ _.-]*|vertex[ _.-]*)?(?:label|name|title|kind|age|gender|degree|x|y|lat|lon|lng|"
-                          r"latitude|longitude|community|cluster)")
+# Names of columns of a table of vertices: those that no edges have, those of groups, which names may also join, and all.
+_VALUES = r"(?:node[ _.-]*|vertex[ _.-]*)?(?:{}age|gender|degree|x|y|lat|lon|lng|latitude|longitude|community|cluster|" \
+    r"module|modularity[ _.-]class|partition|component)"
+_OF_VERTICES, _ONLY_OF_VERTICES = re.compile(_VALUES.format("label|name|title|kind|")), re.compile(_VALUES.format(""))
+_GROUPS = frozenset("group class team category color colour block part".split())
+_VERTICES = frozenset("node vertex nodes vertices".split())
 _DESCRIPTIONS = frozenset("name label title description desc caption fullname".split())
 _NUMBER_BEHIND = re.compile(r"[ _.-]*\d+$")
 _OF_IDS = re.compile(r"[A-Za-z]_?(?:id|ID|Id)$")
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?", re.ASCII)
+DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[T ].*)?|\d\d?[./]\d\d?[./]\d{4}|\d\d?:\d\d(?::\d\d(?:\.\d+)?)?", re.ASCII)
+"""A date, or a time of day, as text."""
+_YEAR = re.compile(r"1[5-9]\d\d|20\d\d", re.ASCII)
 
 UNDIRECTED = {"type": ("undirected",), "directed": ("false", "0", "no", "undirected")}
 """Name of a column -> its words, in lower case, for edges without a direction."""
@@ -85,19 +96,39 @@ def direction_column(names: Sequence[str], wanted: bool) -> int | None:
 def named_pair(names: Sequence[str]) -> tuple[int, int] | None:
     """The places of the two columns whose names say that they are the ends, or None.
 
-    These are, in this order: a pair of PAIRS, ignoring case; a weaker pair such as u and v; the only name that occurs
-    twice; the only two names that are equal except for words such as from and to, or 1 and 2."""
+    These are, in this order: a pair of PAIRS, ignoring case; a weaker pair such as u and v; the only two names that are
+    equal except for words such as from and to, or 1 and 2; the only name that occurs twice."""
     found = _pairs_among(names, PAIRS) or _pairs_among(names, _WEAK_PAIRS)
     if found:
         return found[0]
+    alike = alike_pairs(names)
+    return alike[0] if len(alike) == 1 else _twice(names)
+
+
+def _twice(names: Sequence[str]) -> tuple[int, int] | None:
+    """The places of the only name that occurs twice, unless it is that of a type, a time or a weight."""
     lower = [name.strip().lower() for name in names]
     counts = Counter(lower)
-    twice = [name for name, count in counts.items() if name and count > 1]
-    if len(twice) == 1 and counts[twice[0]] == 2:
-        first = lower.index(twice[0])
-        return first, lower.index(twice[0], first + 1)
+    twice = [name for name, count in counts.items() if name and count > 1 and not _is_measure(name)
+             and not _TYPES.fullmatch(name) and name not in _WEIGHTS]
+    if len(twice) != 1 or counts[twice[0]] != 2:
+        return None
+    first = lower.index(twice[0])
+    return first, lower.index(twice[0], first + 1)
+
+
+def _rivals(names: Sequence[str]) -> list[tuple[int, int]]:
+    """The places of several pairs of names, each of which may be the ends; empty if one of them comes first."""
+    pairs = _pairs_among(names, PAIRS) or _pairs_among(names, _WEAK_PAIRS)
+    alike = [pair for pair in alike_pairs(names) if not {"from", "to"} & {
+        word for place in pair for word in _words_of(names[place])}]
+    if len(pairs) > 1:
+        return pairs
+    if pairs and names[pairs[0][0]].strip().lower() == "from":  # from and to may be times
+        return [*alike, *pairs] if alike else []
+    twice = _twice(names)
     alike = alike_pairs(names)
-    return alike[0] if len(alike) == 1 else None
+    return [alike[0], twice] if twice and not pairs and len(alike) == 1 else []
 
 
 def certain_pair(names: Sequence[str]) -> tuple[int, int] | None:
@@ -176,14 +207,17 @@ def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, pa
             places = _two_of_one_name(wanted, names, places[0], path)
         return places[0], places[1]
     doubtful = [i for i, column in enumerate(columns) if _is_no_end(column)]
-    pairs = _pairs_among(names, PAIRS) or _pairs_among(names, _WEAK_PAIRS)
-    if len(pairs) > 1:
-        ways = ", or ".join(f"--columns {_places_or_names(names, pair)}" for pair in pairs[:2])
+    rivals = _rivals(names)
+    if rivals:
+        ways = ", or ".join(f"--columns {_places_or_names(names, pair)}" for pair in rivals[:2])
         raise InputError(f"two pairs of columns may be the ends of an edge ({listed(names)})", path=path,
                          remedy=f"say {ways}")
     found = named_pair(names)
     if found is not None:
-        if _is_numbered_further(names, found) or _has_further_start(names, found):
+        if _are_times(columns, found):
+            raise _unclear(columns, [*doubtful, *found], path)
+        if (_is_numbered_further(names, found) or _has_further_start(names, found)
+                or _are_of_first_column(columns, found)):
             raise _unclear(columns, doubtful, path)
         return found
     if len(columns) == 2:
@@ -221,10 +255,42 @@ def _has_further_start(names: Sequence[str], ends: tuple[int, int]) -> bool:
         name.strip().lower() in _STARTS for place, name in enumerate(names) if place not in ends)
 
 
+def _are_times(columns: Sequence[TableColumn], ends: tuple[int, int]) -> bool:
+    """Whether from and to have the dates or years of the pairs in other columns."""
+    others = [column for place, column in enumerate(columns) if place not in ends and column.kind and not _TYPES.fullmatch(
+        column.name.strip().lower()) and not _is_measure(column.name)]
+    starts, stops = ([str(value) for value in columns[place].values] for place in ends)
+    if columns[ends[0]].name.strip().lower() != "from" or not starts or not others:
+        return False
+    if all(map(DATE.fullmatch, (*starts, *stops))):
+        return True
+    return len(others) > 1 and all(map(_YEAR.fullmatch, (*starts, *stops))) and all(
+        start <= stop for start, stop in zip(starts, stops, strict=False))
+
+
+def _are_of_first_column(columns: Sequence[TableColumn], ends: tuple[int, int]) -> bool:
+    """Whether the ends, with names such as t1 and t2, may be values or neighbours of vertices in the first column.
+
+    Not if it has the numbers, kinds or times of edges: no other value in each line, or numbers beside names."""
+    first, (one, other) = columns[0], (columns[place] for place in ends)
+    name, words = first.name.strip().lower(), _words_of(one.name)
+    word = next((a for a, b in zip(words, _words_of(other.name), strict=False) if a != b), "")
+    if 0 in ends or certain_pair([column.name for column in columns]) or word not in _NUMBERING or len(words) < 2:
+        return False
+    if _TYPES.fullmatch(name) or _is_measure(name) or (_NUMBERS.fullmatch(name) and name not in _OF_BOTH):
+        return False
+    if len(set(first.values)) < len(first.values) or first.kind == "int" != one.kind:
+        return False
+    return name not in _OF_BOTH or words[0] in _OF_NEIGHBOURS or len(words[0]) == 1 or (
+        first.kind != one.kind and words[0] not in _VERTICES)
+
+
 def _are_vertices(columns: Sequence[TableColumn]) -> bool:
     """Whether two columns may be a table of vertices with an attribute: an id and a name, or integers and texts."""
     names = [column.name.strip().lower() for column in columns]
-    if _NUMBERS.fullmatch(names[0]) and names[0] and _OF_VERTICES.fullmatch(names[1]):
+    if _ONLY_OF_VERTICES.fullmatch(names[1]) or (names[1] in _GROUPS and columns[0].kind == columns[1].kind == "int"):
+        return True
+    if (names[0] in _VERTICES or (names[0] and _NUMBERS.fullmatch(names[0]))) and _OF_VERTICES.fullmatch(names[1]):
         return True
     return {column.kind for column in columns} == {"int", "string"} and are_of_two_kinds(
         [column.values for column in columns])
