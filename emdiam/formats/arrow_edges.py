@@ -85,9 +85,14 @@ class EdgeColumns:
         return [*self.ids, *(place for place in (self.weight, self.direction) if place is not None)]
 
 
-# From buffers, since pa.array imports pandas, which takes a quarter of a second.
-_MISSING = pa.StringArray.from_buffers(len(MISSING), pa.py_buffer(np.cumsum([0, *map(len, MISSING)], dtype=np.int32)),
-                                       pa.py_buffer("".join(MISSING).encode()))
+def texts_of(words: Sequence[str]) -> Any:
+    """A string array, from buffers, since pa.array imports pandas, which takes a quarter of a second."""
+    data = [word.encode() for word in words]
+    return pa.StringArray.from_buffers(len(data), pa.py_buffer(np.cumsum([0, *map(len, data)], dtype=np.int32)),
+                                       pa.py_buffer(b"".join(data)))
+
+
+_MISSING = texts_of(MISSING)
 
 
 def refuse_missing(ids: Any, source: Named, remedy: str = NAMES_OF_FILES) -> None:

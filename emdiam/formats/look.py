@@ -31,6 +31,7 @@ from .look_ends import (
     refuse_marks,
     refuse_odd_first,
     refuse_rounded,
+    refuse_title,
     refuse_word,
     weights_of,
 )
@@ -431,6 +432,7 @@ def _refuse_odd_ids(base: Reading, sample: Sample, rest: Sequence[Sequence[str]]
     refuse_comments(ends, (*sample.comments, *sample.later), base.width, name)
     if base.header == NONE and wishes.header == "auto":
         refuse_odd_first(ends, name)
+        refuse_title(rest[0], rest[1:], name)
 
 
 def _id_kind(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> str:

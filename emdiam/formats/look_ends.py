@@ -43,8 +43,16 @@ _ONE_BLANK, _MANY_BLANKS = re.compile(r"(?<=\S) (?=\S)"), re.compile(r"\S[ ]{2,}
 _MARK_BEHIND = re.compile(r"\S +[:=\[({-]")
 _RULE = re.compile(r"[-:+=]{2,}")
 _COMMENTS = ("#", "%", "//")
-# Words that programs write for a missing id.
-MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>", "\\N", "N/A", "#N/A", "-")
+_ABSENT = "none null nil undefined missing nat n/a #n/a (null) [null] <null> <none> <na> \\n".split()
+MISSING = ("nan", "NaN", "NAN", "NA", "NaT", "?", "-", "--", *(
+    form for word in _ABSENT for form in dict.fromkeys((word, word.upper(), word.title()))))
+"""Words that programs write for a missing id."""
+# The last line of a table, which counts the others.
+_TOTAL = re.compile(r"\(?\d+ (?:rows?|records?|lines?|edges?)\)?(?: .*)?|(?:totals?|sum|count) ?:? [\d.,]+",
+                    re.ASCII | re.IGNORECASE)
+# First words of a line that says what follows, and marks of comments in other languages.
+_TITLES = frozenset("directed undirected graph network version nodes vertices edges rem -- ; * ! ' //".split())
+BOM = "\ufeff"
 # Pairs of values that are the only ones in many matrices.
 _BITS = tuple(map(frozenset, (("0", "1"), ("0.0", "1.0"), ("True", "False"), ("TRUE", "FALSE"), ("T", "F"))))
 # A float that a program has rounded, such as 1.23457E+11.
@@ -216,9 +224,30 @@ def refuse_comments(ends: Records, comments: Sequence[str], width: int, path: st
 
 
 def refuse_header_again(header: Sequence[str], rest: Records, path: str) -> None:
-    """Raise InputError if the header occurs again among the first lines."""
-    if any(tuple(row) == tuple(header) for row in rest):
+    """Raise InputError if the header occurs again among the first lines; names of ends also with other capitals, and
+    all behind a byte order mark."""
+    forms = [forms_of(name, certain_pair(header) is not None) for name in header]
+    if any(len(row) == len(header) and all(map(list.__contains__, forms, row)) for row in rest):
         raise InputError(HEADER_AGAIN, path=path, text=" ".join(header), remedy=JOINED)
+
+
+def forms_of(name: str, any_case: bool) -> list[str]:
+    """How the name of a column may be written in a header that occurs again."""
+    forms = (name, name.lower(), name.upper(), name.capitalize()) if any_case else (name,)
+    return [mark + form for form in dict.fromkeys(forms) for mark in ("", BOM)]
+
+
+def is_total(pair: Sequence[str], before: Sequence[str]) -> bool:
+    """Whether the last pair of names may be the count of the others. before : the pair before it, empty without."""
+    return bool(_TOTAL.fullmatch(" ".join(pair))) and not any(map(is_number, before))
+
+
+def refuse_title(first: Sequence[str], rest: Records, path: str) -> None:
+    """Raise InputError if the first line may say what follows, as in "Undirected graph", or be a comment."""
+    fields = {field for row in rest for field in row}
+    if rest and first[0].lower().rstrip(":") in _TITLES and fields.isdisjoint(first):
+        raise InputError("the first line may be a title or a comment, or an edge", path=path, text=" ".join(first),
+                         remedy="delete it if it is no edge, else say --header none")
 
 
 def refuse_odd_first(ids: Sequence[Sequence[str]], path: str) -> None:

@@ -15,12 +15,13 @@ import numpy as np
 import pyarrow.compute as pc
 
 from ..errors import InputError
-from .arrow_edges import refuse_missing
+from .arrow_edges import refuse_missing, texts_of
 from .base import FileSource
-from .look import HELD, Reading, reading_of
-from .look_ends import HEADER_AGAIN, JOINED
+from .look import COLUMNS, CSV, EDGE_LIST, HELD, Reading, reading_of
+from .look_ends import BOM, HEADER_AGAIN, JOINED, forms_of, is_total
 from .look_shape import COUNTS, MATRIX
 from .source import EdgeBatch
+from .tables import certain_pair
 
 
 class TextSource(FileSource):
@@ -54,20 +55,36 @@ class TextSource(FileSource):
         return reading.why
 
     def _checked(self, batches: Iterator[EdgeBatch]) -> Iterator[EdgeBatch]:
-        """Pairs of integers, passed through `_counted`; or pairs of names, checked for a repeated header and for words
-        for a missing id. Raises InputError."""
+        """Pairs of integers, passed through `_counted`; or pairs of names, checked for a repeated header, for words
+        for a missing id, and for the count of the lines at the end. Raises InputError."""
         reading = self.look()
         if reading.id_kind == "int":
             yield from self._counted(batches, reading)
             return
         of_columns = bool(reading.names) and reading.format != MATRIX
         names = [reading.names[place] for place in reading.columns] if of_columns else []
+        any_case, last = certain_pair(names) is not None, None
+        forms = [texts_of(forms_of(name, any_case)) for name in names]
         for batch in batches:
-            if names and pc.any(pc.and_(pc.equal(batch.src, names[0]), pc.equal(batch.dst, names[1]))).as_py():
+            if names and pc.any(pc.and_(*map(pc.is_in, (batch.src, batch.dst), forms))).as_py():
                 raise self.error(HEADER_AGAIN, text=" ".join(names), remedy=JOINED)
-            for ids in (batch.src, batch.dst) if self.ids == "auto" else ():
-                refuse_missing(ids, self)
+            self._refuse_marks(batch)
+            last = batch if len(batch.src) else last
             yield batch
+        if last is not None and reading.format in (EDGE_LIST, CSV, COLUMNS) and self.ids == "auto":
+            ends = [[ids[-place].as_py() for ids in (last.src, last.dst)] for place in (1, 2) if place <= len(last.src)]
+            if is_total(ends[0], ends[-1] if len(ends) > 1 else []):
+                raise self.error("the last line may be the count of those above, or an edge", text=" ".join(ends[0]),
+                                 remedy="delete it if it is no edge, else say --ids string")
+
+    def _refuse_marks(self, batch: EdgeBatch) -> None:
+        """Raise InputError if names begin with a byte order mark, or are words for a missing id."""
+        for ids in (batch.src, batch.dst):
+            if pc.any(pc.starts_with(ids, BOM)).as_py():
+                raise self.error("an id begins with a byte order mark, as in files that were joined",
+                                 remedy="delete the marks within the text, or hand in the files one by one")
+            if self.ids == "auto":
+                refuse_missing(ids, self)
 
     def _counted(self, batches: Iterator[EdgeBatch], reading: Reading) -> Iterator[EdgeBatch]:
         """The pairs without counts in the first line. Sets `counts` if the edges confirm them."""
