@@ -17,7 +17,7 @@ from .digits import are_long
 from .directions import Directions
 from .look_ends import MISSING
 from .source import EdgeBatch, pairs_per_batch
-from .tables import TableColumn, direction_column, edge_ends, in_slices, named_pair, refuse_two_sides
+from .tables import TableColumn, direction_column, edge_ends, in_slices, named_pair, refuse_two_sides, refuse_ways
 from .weights import FLOAT64, WeightChoice, checked_weights, kind_of, name_a_column, weight_column
 
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary,
@@ -134,7 +134,9 @@ class ArrowEdges(Named):
         if ids is None and sum(map(bool, kinds)) > 1:
             ids = edge_ends(columns, None, self.name, None if self.weights is None else self.weights.column)
             if not self.bipartite:
-                refuse_two_sides([columns[place].name for place in ids], self.name)
+                refuse_two_sides(schema.names, ids, self.name)
+            if self.directed:
+                refuse_ways(schema.names, ids, self.name)
         if ids is None or not kinds[ids[0]] or kinds[ids[0]] != kinds[ids[1]]:
             there = ", ".join(f"{field.name}: {field.type}" for field in schema) or "none"
             raise self.error(f"no two id columns among its columns ({there})", remedy=_REMEDY)

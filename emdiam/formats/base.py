@@ -66,6 +66,8 @@ class FileSource(Named, ABC):
     agree by ids."""
     sides_by_ids: ClassVar[bool] = False
     """Whether its ids are then told apart by TwoSides, as the reader does not do it."""
+    has_two_sides = False
+    """Whether the input says that its ends are two sides."""
 
     def __init__(self, source: Input, wishes: Wishes, reading: Reading | None = None) -> None:
         ids, weights = wishes.ids, wishes.weights

@@ -22,6 +22,7 @@ from ..jit import kernel
 from .base import MAX_ID
 from .csv_table import WEIGHT_TEXT
 from .lines import NO_UTF_8
+from .look_ends import MISSING
 from .look_sample import has_leading_zero, is_integer, whole_number
 from .streams import MAX_LINE_BYTES, count_lines, line_text
 from .weights import LARGEST_WHOLE, LEAST_WHOLE, NEGATIVE, NO_INFINITE, NO_NEGATIVE, NOT_FINITE, WeightChoice
@@ -144,7 +145,7 @@ def large_weight(data: bytes, header: Header, name: str, first_line: int) -> Inp
     """The error for the first whole weight out of range in the records of `data`."""
     def fault(record: list[str]) -> Fault | None:
         text = record[header.weight].strip()
-        if not text.removeprefix("-").isdecimal() or LEAST_WHOLE <= float(text) <= LARGEST_WHOLE:
+        if not text.lstrip("+-").isdecimal() or LEAST_WHOLE <= float(text) <= LARGEST_WHOLE:
             return None
         return (f"a whole weight is outside {LEAST_WHOLE}..{LARGEST_WHOLE}",
                 "scale the weights down, or write one of them with a point to take all as floats")
@@ -192,8 +193,8 @@ def _record_fault(record: list[str], header: Header, ids: str) -> Fault | None:
         return f"a record of {len(record)} fields where {header.n_columns} are expected", "fix the record"
     as_names = "fix the record, or keep such ids as names with --ids string"
     for field in (record[header.src].strip(), record[header.dst].strip()):
-        if not field:
-            return "an id is missing", "fix the record"
+        if not field or (ids == "auto" and field in MISSING):
+            return "an id is missing", "fix the record, or delete it"
         if ids == "string":
             if any("\ud800" <= letter <= "\udfff" for letter in field):
                 return "an id is not UTF-8 text", NO_UTF_8

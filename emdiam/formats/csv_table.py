@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 _DIGITS, _LEADING_ZERO = r"^[0-9]+$", r"^0[0-9]"
 _ZERO, _NINE, _POINT = 48, 57, 46
-_WHOLE = r"^-?[0-9]+$"
-WEIGHT_TEXT = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_WHOLE = r"^[+-]?[0-9]+$"
+WEIGHT_TEXT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 """A weight as text."""
 
 
@@ -104,7 +104,7 @@ class CsvSource(TextSource):
                              text=", ".join(spaces), remedy="take them as two sides with --bipartite, or write ids that"
                              " differ")
         weighed = {} if self.weights is None else {"weights": WHOLE, "weight_name": header.names[header.weight].strip()}
-        return self._facts(directed=True, id_kind=reading.id_kind, reading=reading.why, **weighed)
+        return self._facts(directed=self.has_directions, id_kind=reading.id_kind, reading=reading.why, **weighed)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError with line number and text at the first bad record."""

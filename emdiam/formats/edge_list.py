@@ -15,15 +15,11 @@ from collections.abc import Callable, Iterator
 from . import kernels
 from .lines import FURTHER_FIELDS, LineReader
 from .look import TUPLES, Reading
-from .look_sample import sample_of
 from .source import SAID, EdgeBatch, SourceInfo, two_sides
 from .text_source import TextSource
 from .weights import WHOLE, weight_column
 
 _MOST_FIELDS = 1 << 10
-_UNDIRECTED = re.compile(r"#\s*undirected\s+graph", re.IGNORECASE)
-_KONECT = re.compile(r"%\s*(sym|asym|bip)\s+\w+")
-_HEAD_BYTES = 1 << 16
 _SLASHES = re.compile(rb"(?m)^([ \t]*)//")
 _LETTER_C = re.compile(rb"(?m)^c(?=[ \t\r\n])")
 _BRACKETS = bytes.maketrans(b"()[]'\"", b"      ")
@@ -35,7 +31,10 @@ class EdgeListSource(TextSource):
 
     format = "edgelist"
     takes_sides = True
-    _bipartite = False
+
+    @property
+    def _bipartite(self) -> bool:
+        return self.wishes.bipartite or self.has_two_sides
 
     @property
     def more_ids(self) -> tuple[int, int] | None:
@@ -48,12 +47,12 @@ class EdgeListSource(TextSource):
         return super().said + (f"; {SAID}" if self._bipartite else "")
 
     def _read_info(self) -> SourceInfo:
-        reading, directed = self.look(), self._directed()
+        reading = self.look()
         if self.weights is not None and not 3 <= self._field <= _MOST_FIELDS:
             raise self.error("columns of an edge list have no names, but numbers from 3 on", text=self.weights.column,
                              remedy="give the number of the column")
         kind = "string" if self._bipartite else reading.id_kind
-        return self._facts(directed=directed, id_kind=kind, reading=self.said,
+        return self._facts(directed=self.has_directions, id_kind=kind, reading=self.said,
                            weights="" if self.weights is None else WHOLE)
 
     @property
@@ -65,14 +64,6 @@ class EdgeListSource(TextSource):
             return 0 if place is None else place + 1
         return 3 if not column else int(column) if column.isdecimal() and len(column) < 4 else 0
 
-    def _directed(self) -> bool:
-        comments = sample_of(self.input.peek(_HEAD_BYTES, text=True), True, 1).comments
-        konect = next((m for m in map(_KONECT.match, comments) if m), None)
-        self._bipartite = self.wishes.bipartite or bool(konect and konect[1] == "bip")
-        if konect:
-            return konect[1] != "sym"
-        return not any(map(_UNDIRECTED.match, comments))
-
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError with line number and text at the first bad line."""
         reading = self.look()
@@ -82,9 +73,7 @@ class EdgeListSource(TextSource):
                            strict=self.ids == "auto", closed=reading.closed, rewrite=_rewriting(reading),
                            separator=_SEPARATORS[reading.separator], indented=reading.indented)
         with self.input.text(reading.skip) as stream:
-            batches = (lines.pairs if integers else lines.names)(stream, "#%", batch_bytes)
-            if not integers or self.wishes.bipartite or not self._bipartite:  # KONECT has no counts
-                batches = self._checked(batches)
+            batches = self._checked((lines.pairs if integers else lines.names)(stream, "#%", batch_bytes))
             yield from map(two_sides, batches) if self._bipartite else batches
         self.weight_kind = lines.weight_kind()
         self.dropped, self.skipped = {FURTHER_FIELDS: lines.n_further}, lines.skipped

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from ..errors import InputError
 from . import look_shape as shape
@@ -32,6 +33,7 @@ from .look_ends import (
     refuse_odd_first,
     refuse_rounded,
     refuse_title,
+    refuse_weights_above,
     refuse_word,
     weights_of,
 )
@@ -53,7 +55,7 @@ from .look_shape import COUNTS, NAMES, NONE, header_of
 from .marks import UNREAD, FormatMark
 from .registry import format_suffix
 from .source import Wishes
-from .tables import certain_pair, direction_column, listed, refuse_two_sides
+from .tables import certain_pair, direction_column, listed, refuse_two_sides, refuse_ways
 
 LOOKED_AT_BYTES = 1 << 20
 """Decompressed bytes that `look` sees at most."""
@@ -264,7 +266,7 @@ def _of_edges(base: Reading, sample: Sample, fields: Fields, name: str, wishes: 
         refuse_header_again(fields.records[0], rest, name)
     elif kind == COUNTS:
         numbers = [field for row in fields.records[:n_lines] for field in row]
-        base = replace(base, counts=tuple(map(value_of, numbers)) if all(map(is_integer, numbers)) else ())
+        base = replace(base, counts=tuple(map(value_of, takewhile(is_integer, numbers))))
     base = replace(base, columns=_columns(base, sample, rest, name, wishes))
     base = replace(base, id_kind=_id_kind(base, rest, name, wishes))
     if wishes.format is None and len(rest) > 2 and (width == 2 or (width > 2 and base.id_kind == _STRING)):
@@ -279,6 +281,8 @@ def _of_edges(base: Reading, sample: Sample, fields: Fields, name: str, wishes: 
         base = replace(base, skip=sample.lines[0].offset, line=sample.lines[0].number)
     if kind == NONE and base.id_kind == _INT and wishes.header == "auto":
         base = replace(base, header=HELD)
+    if wishes.weights is not None and not base.names:
+        refuse_weights_above(named_above(sample, base.separator, width, True), base.columns, wishes.weights, name)
     weights = wishes.weights and weights_of(base.names, rest, base.columns, wishes.weights, name)
     return replace(base, why=_why(base, fields, rest) + (f"; {weights}" if weights else ""))
 
@@ -414,7 +418,9 @@ def _columns(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name:
     found = ends_of(base.names, rest, wishes.columns, name, called, weight)
     if base.names and wishes.columns is None and not wishes.bipartite:
         loops = any(len(row) > max(found) and row[found[0]] == row[found[1]] for row in rest)
-        refuse_two_sides([base.names[place] for place in found], name, loops)
+        refuse_two_sides(base.names, found, name, loops)
+    if base.names and wishes.columns is None and wishes.directed:
+        refuse_ways(base.names, found, name)
     return found
 
 
@@ -426,7 +432,7 @@ def _refuse_odd_ids(base: Reading, sample: Sample, rest: Sequence[Sequence[str]]
         refuse_bits(ends if base.header == NAMES else rest, name)
     if wishes.ids != "auto":
         return
-    refuse_lists(rest, name)
+    refuse_lists(rest, ends, name)
     if base.id_kind != _STRING or not all(ends):
         return
     refuse_comments(ends, (*sample.comments, *sample.later), base.width, name)
@@ -449,7 +455,7 @@ def _id_kind(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wi
         if len(rest) > 2 and len(rest[0]) > 1 and not any(map(is_id_number, ids[2:])):
             raise InputError("the first line may be counts of vertices and edges, or an edge of names", path=name,
                              line=base.line, text=" ".join(rest[0]),
-                             remedy="say --header counts, or --header none --ids string")
+                             remedy="say --header counts, or --header names, or --header none --ids string")
         return _INT
     digits = {text for text in ids if is_integer(text)}
     if len({text.lstrip("0") for text in digits}) < len(digits):

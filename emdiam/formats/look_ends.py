@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from ..errors import InputError
-from .look_sample import Sample, is_id_number, is_number, width_of
+from .look_sample import Sample, is_id_number, is_integer, is_number, width_of
 from .tables import (
     DATE,
     TableColumn,
@@ -38,6 +38,8 @@ _INT, _STRING = "int", "string"
 _TIME = re.compile(r"1\d{9}(?:\d{3})?(?:\.\d+)?", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+", re.ASCII)
 _KEY = re.compile(r"([A-Za-z_]\w*)=.")
+_AS_LISTS = ("write lists of neighbours with a blank between all ids of a line, and convert them with --format adjlist, or"
+             " say --ids string if each is one name")
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}", ";")
 _ONE_BLANK, _MANY_BLANKS = re.compile(r"(?<=\S) (?=\S)"), re.compile(r"\S[ ]{2,}\S")
 _MARK_BEHIND = re.compile(r"\S +[:=\[({-]")
@@ -55,6 +57,7 @@ _TITLES = frozenset("directed undirected graph network version nodes vertices ed
 BOM = "\ufeff"
 # Pairs of values that are the only ones in many matrices.
 _BITS = tuple(map(frozenset, (("0", "1"), ("0.0", "1.0"), ("True", "False"), ("TRUE", "FALSE"), ("T", "F"))))
+_POINTS = re.compile(r"[1-9]\d{0,2}(?:\.000)+", re.ASCII)
 # A float that a program has rounded, such as 1.23457E+11.
 _ROUNDED = re.compile(r"\d\.(\d{5,6})[eE]\+?(\d+)", re.ASCII)
 _FEW_COMMENTS, _SEPARATORS = 4, re.compile(r"[\s,;|\"]+")
@@ -200,6 +203,17 @@ def weights_of(names: Sequence[str], rest: Records, ends: tuple[int, int], choic
     return f"weights: {name or f'column {place + 1}'}"
 
 
+def refuse_weights_above(above: Sequence[str], ends: tuple[int, int], choice: WeightChoice, path: str) -> None:
+    """Raise InputError if a comment calls another column than the usual one by the name of the weights. above : its
+    names, one for each column; empty without."""
+    others = [place for place in range(len(above)) if place not in ends]
+    place = None if choice.column.isdecimal() else weight_column(above, others, choice.column)
+    if place is None or (not choice.column and (place == _THIRD or above[place].lower() not in NAMES)):
+        return
+    raise InputError(f"a comment calls column {place + 1} {above[place]}", path=path, text=" ".join(above),
+                     remedy=f"give the number of the weights, as in --weights={place + 1}")
+
+
 def refuse_comments(ends: Records, comments: Sequence[str], width: int, path: str) -> None:
     """Raise InputError if a comment may be an edge.
 
@@ -277,7 +291,11 @@ def refuse_bits(rows: Records, path: str) -> None:
 
 
 def refuse_rounded(ids: Sequence[str], path: str) -> None:
-    """Raise InputError if an id is a rounded float."""
+    """Raise InputError if an id is a rounded float, or a point may separate its thousands."""
+    points = next(filter(_POINTS.fullmatch, ids), None)
+    if points and any(len(text) >= _FEW and is_integer(text) for text in ids):
+        raise InputError("the points in ids may separate thousands, or be decimal", path=path, text=points,
+                         remedy="write ids without points")
     rounded = next((text for text in ids
                     if (match := _ROUNDED.fullmatch(text)) and int(match[2]) > len(match[1])), None)
     if rounded:
@@ -285,16 +303,19 @@ def refuse_rounded(ids: Sequence[str], path: str) -> None:
                          remedy="write ids as integers, or say --ids string if no digit is missing")
 
 
-def refuse_lists(rest: Records, path: str) -> None:
+def refuse_lists(rest: Records, ends: Records, path: str) -> None:
     """Raise InputError if the second of two fields has several ids, such as 2,3: whole numbers, or names and one of
-    them is the first field of a line."""
+    them is the first field of a line; or if the second end of each line has, and no first one. ends : of each line."""
+    for mark in ",;" if len(ends) > 1 else "":
+        if all(mark in row[-1] and mark not in row[0] for row in ends):
+            raise InputError("the second end of every line may be several ids", path=path, text=" ".join(rest[0]),
+                             remedy=_AS_LISTS)
     heads = {row[0] for row in rest}
     for row in rest:
         parts = _SEVERAL.split(row[1]) if len(row) == len(("head", "list")) else []
         if len(parts) > 1 and (all(map(is_id_number, parts)) or not heads.isdisjoint(parts)):
             raise InputError("the second field of a line has several ids", path=path, text=" ".join(row),
-                             remedy="write lists of neighbours with a blank between all ids of a line, and convert them"
-                             " with --format adjlist")
+                             remedy=_AS_LISTS)
 
 
 def refuse_counted_lists(records: Records, path: str) -> None:

@@ -17,7 +17,7 @@ from .registry import format_suffix
 from .tables import alike_pairs, certain_pair
 
 _MARKS = "\t;|,"
-_FEW = 3
+_FEW, _FIRST = 3, 12
 _INNER_BLANK = re.compile(r"\S[ \t]+\S")
 _ASSIGNED = re.compile(r"\s*(?:(?:var|let|const)\s+)?[A-Za-z_]\w*\s*=\s*[\[({]")
 _RANGES = re.compile(r"\s*\d+[-–:]\d+(?:\s*[,;]\s*\d+[-–:]\d+)+\s*", re.ASCII)
@@ -200,8 +200,8 @@ def _refuse_named_rows(records: Sequence[Sequence[str]], path: str) -> None:
 
 
 def _refuse_late_header(records: Sequence[Sequence[str]], sample: Sample, path: str) -> None:
-    """Raise InputError if one of the lines after the first is the header."""
-    for place, row in enumerate(records[1:_FEW], start=1):
+    """Raise InputError if one of the first lines, but not the first, is the header."""
+    for place, row in enumerate(records[1:_FIRST], start=1):
         if certain_pair(row) is not None and certain_pair(records[0]) is None:
             number = sample.lines[place].number if place < len(sample.lines) else place + 1
             raise InputError("the names of the columns are not in the first line", path=path, line=number,

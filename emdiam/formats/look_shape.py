@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from ..errors import InputError
 from .look_sample import Sample, is_id_number, is_integer, is_number, value_of, whole_number, width_of
 from .registry import format_suffix
-from .tables import alike_pairs, certain_pair, named_pair, weak_pair
+from .tables import alike_pairs, certain_pair, is_name_of_end, named_pair, weak_pair
 
 METIS = "metis"
 ADJLIST, MATRIX, SIF, LGL, MULTILINE, PYCGR, ATTRIBUTES, PAIRS = (
@@ -240,6 +240,10 @@ def refuse_rows(records: Records, whole: bool, path: str) -> None:
         raise InputError(f"all of the text is one line of {len(records[0])} fields", path=path,
                          text=" ".join(records[0])[:80], remedy="write an edge a line, or say --columns 1,2 if it is"
                          " one, or --format adjlist")
+    if _may_be_rectangle(records, whole):
+        raise InputError("the first line may be the numbers of rows, columns and entries of a matrix that is not"
+                         " square, or an edge", path=path, text=" ".join(records[0]), remedy="say --header none if it is"
+                         " an edge, else write the matrix as Matrix Market and say --bipartite")
     if _may_be_more_counts(records, whole):
         raise InputError("the first line has counts and more, or is a vertex before its neighbours", path=path,
                          text=" ".join(records[0]), remedy="say --header counts, or --format adjlist")
@@ -253,10 +257,29 @@ def refuse_rows(records: Records, whole: bool, path: str) -> None:
 
 
 def _may_be_more_counts(records: Records, whole: bool) -> bool:
-    """Whether the first line may be n, the number of lines below it, and further numbers."""
+    """Whether the first line may be n, the number of lines below it, and further numbers; or three counts above pairs
+    that are no lists of neighbours."""
     first, rows = records[0], records[1:]
-    return (whole and 1 < width_of(rows) < len(first) and len(first) > _MOST_COUNTS and all(map(is_integer, first))
-            and value_of(first[1]) == len(rows))
+    if not 1 < width_of(rows) < len(first) or not all(map(is_integer, first)) or counts_before(records):
+        return False
+    agree = whole and value_of(first[1]) == len(rows)
+    if len(first) > _MOST_COUNTS:
+        return agree
+    ids = [field for row in rows for field in row[:2]]
+    fit = all(map(is_integer, ids)) and max(map(value_of, ids)) <= value_of(first[0])
+    return len({row[0] for row in rows}) < len(rows) or (agree and fit)
+
+
+def _may_be_rectangle(records: Records, whole: bool) -> bool:
+    """Whether the first of lines of three numbers may be the rows, columns and entries of a matrix, not square."""
+    first, rows = records[0], records[1:]
+    if not whole or width_of(records) != len(("row", "column", "value")) or len(rows) < 2:
+        return False
+    if not all(is_integer(field) for row in [first, *(row[:2] for row in rows)] for field in row):
+        return False
+    n, m, entries = map(value_of, first)
+    return n != m and entries == len(rows) and all(
+        value_of(row[0]) <= n and value_of(row[1]) <= m for row in rows)
 
 
 def _may_be_hmetis(records: Records, whole: bool) -> bool:
@@ -366,8 +389,10 @@ def header_of(records: Records, table: bool, path: str) -> tuple[str, int]:
     first, rest = records[0], records[1:]
     if certain_pair(first) is not None:
         return NAMES, 1
-    if not rest or any(is_number(field) for field in first):
+    if not rest:
         return NONE, 0
+    if any(is_number(field) for field in first):
+        return (NAMES, 1) if table and _has_numbers_for_names(first, rest, path) else (NONE, 0)
     if _above_numbers(first, rest, table) or _are_words_for_ends(first, rest):
         return NAMES, 1
     numbers = all(is_id_number(field) for row in rest for field in row[:2])
@@ -378,6 +403,20 @@ def header_of(records: Records, table: bool, path: str) -> tuple[str, int]:
         return NAMES, 1
     if numbers and table:
         return NAMES, 1
+    raise InputError("the first line may be names of columns, or an edge", path=path, line=1, text=" ".join(first),
+                     remedy="say which with --header names, or --header none")
+
+
+def _has_numbers_for_names(first: Sequence[str], rest: Records, path: str) -> bool:
+    """Whether the first line of a table is the header of columns that are numbered from 0 on, and some named. Raises
+    InputError if it may be, or has the name of an end."""
+    n_numbers = next((i for i, field in enumerate(first) if field != str(i)), len(first))
+    numbers = all(is_id_number(field) for row in rest for field in row[:2])
+    if n_numbers > 1 and not _recur(first[:2], [row[:2] for row in rest]) and width_of(rest) == len(first) and numbers:
+        if n_numbers < len(first) and not any(map(is_number, first[n_numbers:])):
+            return True
+    elif _recur(first, rest) or not any(is_name_of_end(field) for field in first):
+        return False
     raise InputError("the first line may be names of columns, or an edge", path=path, line=1, text=" ".join(first),
                      remedy="say which with --header names, or --header none")
 

@@ -175,7 +175,8 @@ def _reader(name: str, wishes: Wishes) -> FileSource:
     source = Input(name, headerless=_is_headerless(fmt or suffix), encoding=wishes.encoding)
     found, reading = (fmt, None) if fmt else _found_format(source, suffix, wishes)
     reader = _reader_class(found)(source, wishes, reading)
-    return cast("FileSource", TwoSides(reader)) if wishes.bipartite and reader.sides_by_ids else reader
+    apart = reader.sides_by_ids and (wishes.bipartite or reader.has_two_sides)
+    return cast("FileSource", TwoSides(reader)) if apart else reader
 
 
 def _vertices(given: str | Path | Sequence[str | Path] | None, names: Sequence[str],

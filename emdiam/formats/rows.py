@@ -69,7 +69,7 @@ class RowSource(TextSource):
         reading = self.look()
         if self.weights is not None and not self.has_weights:
             raise self.no_weights(f"format {self.format} has none")
-        return self._facts(directed=True, id_kind=reading.id_kind, reading=reading.why,
+        return self._facts(directed=self.has_directions, id_kind=reading.id_kind, reading=reading.why,
                            weights="" if self.weights is None else WHOLE, **self._declared())
 
     def _declared(self) -> dict[str, Any]:

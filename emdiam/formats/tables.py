@@ -71,6 +71,9 @@ _YEAR = re.compile(r"1[5-9]\d\d|20\d\d", re.ASCII)
 UNDIRECTED = {"type": ("undirected",), "directed": ("false", "0", "no", "undirected")}
 """Name of a column -> its words, in lower case, for edges without a direction."""
 
+_WAYS = frozenset("direction dir oneway one_way one-way bidirectional twoway two_way two-way".split())
+_EACH_WAY = frozenset(("key", "reversed"))
+
 _MAX_NAMES = 8
 _FEWEST_COUNTED = 3
 # Names of weights that are no names of vertices.
@@ -129,6 +132,11 @@ def _rivals(names: Sequence[str]) -> list[tuple[int, int]]:
     twice = _twice(names)
     alike = alike_pairs(names)
     return [alike[0], twice] if twice and not pairs and len(alike) == 1 else []
+
+
+def is_name_of_end(name: str) -> bool:
+    """Whether one of PAIRS has this name, ignoring case."""
+    return any(name.strip().lower() in pair for pair in PAIRS)
 
 
 def certain_pair(names: Sequence[str]) -> tuple[int, int] | None:
@@ -232,14 +240,26 @@ def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, pa
     return found
 
 
-def refuse_two_sides(names: Sequence[str], path: str, loops: bool = False) -> None:
+def refuse_two_sides(columns: Sequence[str], ends: tuple[int, int], path: str, loops: bool = False) -> None:
     """Raise InputError if the names of the ends stand for two kinds of vertices, such as user_id and item_id; or may do
-    so, and there are loops."""
+    so, and there are loops. columns : names of all columns. ends : places of the two."""
+    names = [columns[place] for place in ends]
     ids = loops or all(_OF_IDS.search(name.strip()) for name in names)
     if named_pair(names) is None and ids and len({name.strip().lower() for name in names}) > 1:
         pair = ",".join(name.strip() for name in names)
         raise InputError(f"the ends may be of two kinds whose equal ids are other vertices ({pair})", path=path,
-                         remedy=f"say --bipartite if so, or --columns {pair}")
+                         remedy=f"say --bipartite if so, or --columns {_places_or_names(columns, ends)}")
+
+
+def refuse_ways(names: Sequence[str], ends: tuple[int, int], path: str) -> None:
+    """Raise InputError if a column beside the ends says which way an edge goes, or that it goes both ways; but not with
+    the columns of osmnx, which writes a row for each way."""
+    lower = [name.strip().lower() for name in names]
+    place = next((place for place, name in enumerate(lower) if name in _WAYS and place not in ends), None)
+    if place is not None and _EACH_WAY.isdisjoint(lower):
+        raise InputError(f"column {names[place].strip()} may say which way an edge goes", path=path,
+                         remedy="write a row for each way, or name the ends if there is one, as in --columns"
+                         f" {_places_or_names(names, ends)}")
 
 
 def _is_numbered_further(names: Sequence[str], ends: tuple[int, int]) -> bool:
@@ -307,10 +327,15 @@ def are_of_two_kinds(values: Sequence[Sequence[Any]]) -> bool:
 
 def _unclear(columns: Sequence[TableColumn], doubtful: Sequence[int], path: str) -> InputError:
     names = [column.name for column in columns]
-    may_be = "; this may be a table of vertices, and another file has the edges" if any(
-        _OF_VERTICES.fullmatch(name.strip().lower()) or _describes(name) for name in names) else ""
-    return InputError(f"which columns are the ends of an edge is not clear ({listed(names)}){may_be}", path=path,
-                      remedy="name both by --columns, as in --columns " + example_columns(columns, doubtful))
+    may_be = any(_OF_VERTICES.fullmatch(name.strip().lower()) or _describes(name) for name in names)
+    values = [set(column.values) for column in columns if column.kind]
+    if may_be and not alike_pairs(names) and all(one.isdisjoint(other) for one, other in combinations(values, 2)):
+        remedy = "give the file that has the edges, and this one with --vertices, or name both ends with --columns"
+    else:
+        remedy = "name both by --columns, as in --columns " + example_columns(columns, doubtful)
+    also = "; this may be a table of vertices, and another file has the edges" if may_be else ""
+    return InputError(f"which columns are the ends of an edge is not clear ({listed(names)}){also}", path=path,
+                      remedy=remedy)
 
 
 def _by_kind(columns: Sequence[TableColumn], doubtful: Sequence[int], weight: str | None) -> tuple[int, int] | None:

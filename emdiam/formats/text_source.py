@@ -8,7 +8,9 @@ vertices; at the first larger id it is an edge, and at the end of the input its 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,9 +21,15 @@ from .arrow_edges import refuse_missing, texts_of
 from .base import FileSource
 from .look import COLUMNS, CSV, EDGE_LIST, HELD, Reading, reading_of
 from .look_ends import BOM, HEADER_AGAIN, JOINED, forms_of, is_total
+from .look_sample import sample_of
 from .look_shape import COUNTS, MATRIX
 from .source import EdgeBatch
 from .tables import certain_pair
+
+
+_UNDIRECTED = re.compile(r"#\s*undirected\s+graph", re.IGNORECASE)
+_KONECT = re.compile(r"%\s*(sym|asym|bip)\s+\w+")
+_HEAD_BYTES = 1 << 16
 
 
 class TextSource(FileSource):
@@ -30,6 +38,26 @@ class TextSource(FileSource):
 
     takes_strings = takes_columns = takes_ends = takes_headers = True
     counts: HeaderCounts | None = None
+
+    @cached_property
+    def _comments(self) -> tuple[str, ...]:
+        """The comments above the first line."""
+        return sample_of(self.input.peek(_HEAD_BYTES, text=True), True, 1).comments
+
+    @property
+    def _konect(self) -> str:
+        """The kind of graph in a header of KONECT: sym, asym or bip; "" without."""
+        return next((match[1] for match in map(_KONECT.match, self._comments) if match), "")
+
+    @property
+    def has_directions(self) -> bool:
+        """Whether edges have directions, as far as comments say; see the header of SNAP and of KONECT."""
+        return self._konect != "sym" and (bool(self._konect) or not any(map(_UNDIRECTED.match, self._comments)))
+
+    @property
+    def has_two_sides(self) -> bool:
+        """See FileSource."""
+        return self._konect == "bip"
 
     def look(self) -> Reading:
         """The Reading of the text, found once. Raises InputError."""
@@ -59,7 +87,8 @@ class TextSource(FileSource):
         for a missing id, and for the count of the lines at the end. Raises InputError."""
         reading = self.look()
         if reading.id_kind == "int":
-            yield from self._counted(batches, reading)
+            uncounted = self.has_two_sides and not self.wishes.bipartite  # KONECT has no counts
+            yield from batches if uncounted else self._counted(batches, reading)
             return
         of_columns = bool(reading.names) and reading.format != MATRIX
         names = [reading.names[place] for place in reading.columns] if of_columns else []

@@ -119,7 +119,7 @@ def name_a_column(candidates: Sequence[str], column: str, places: Sequence[int])
     if not candidates:
         return "leave out --weights"
     close = closest(column, candidates) or candidates[0]
-    plain = re.fullmatch(r"[\w.-]+", close) is not None
+    plain = re.fullmatch(r"[\w.-]+", close) is not None and candidates.count(close) == 1
     return f"name one of them, as in --weights={close if plain else places[list(candidates).index(close)] + 1}"
 
 
