@@ -15,13 +15,14 @@ from .arrays import arrow_ids, arrow_numbers, decoded, may_have_ids
 from .base import Named
 from .digits import are_long
 from .directions import Directions
-from .look_ends import MISSING
+from .look_ends import MISSING, refuse_two_forms
 from .source import EdgeBatch, pairs_per_batch
 from .tables import TableColumn, direction_column, edge_ends, in_slices, named_pair, refuse_two_sides, refuse_ways
 from .weights import FLOAT64, WeightChoice, checked_weights, kind_of, name_a_column, weight_column
 
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary,
           pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
+_LOOKED_AT = 1000  # rows
 _STRING_SHARE = 4  # assumed size of a string relative to int64
 _REMEDY = "give two integer (or two string) columns, e.g. named src and dst"
 
@@ -64,7 +65,7 @@ class EdgeColumns:
     """The chosen columns. ids : places of the two columns. names : their names. kind : "int" or "string", as stored.
     weight : place of the weights, None without. weight_kind, weight_name : kind and name of the weights. listed :
     whether the second column has lists of neighbours. direction : place of the column that says which edges have a
-    direction, None without."""
+    direction, None without. wanted : whether the user has named the ends."""
 
     ids: tuple[int, int]
     names: tuple[str, str]
@@ -74,6 +75,7 @@ class EdgeColumns:
     weight_name: str = ""
     listed: bool = False
     direction: int | None = None
+    wanted: bool = False
 
     def said(self, format_name: str) -> str:
         """The columns that were read as the edges, in a source of this format."""
@@ -128,6 +130,7 @@ class ArrowEdges(Named):
         columns = [TableColumn(name, "float" if pa.types.is_floating(data_type) else kind)
                    for name, data_type, kind in zip(schema.names, schema.types, kinds, strict=True)]
         ids = self._fixed_ends(columns)
+        wanted = ids is not None
         lists = [i for i, data_type in enumerate(schema.types) if is_list(data_type)]
         if len(lists) == 1 and lists[0] in (ids or named_pair(schema.names) or lists):
             return self._listed(schema, kinds, lists[0])
@@ -150,10 +153,10 @@ class ArrowEdges(Named):
         arcs = direction_column(schema.names, self.directed)
         self._directions = None if arcs is None else Directions(schema.names[arcs], self.error)
         if self.weights is None:
-            return EdgeColumns(ids, names, kinds[ids[0]], direction=arcs)
+            return EdgeColumns(ids, names, kinds[ids[0]], direction=arcs, wanted=wanted)
         place = self._weight_place(schema, ids, self.weights.column)
         return EdgeColumns(ids, names, kinds[ids[0]], place, weight_kind(schema.types[place]), schema.names[place],
-                           direction=arcs)
+                           direction=arcs, wanted=wanted)
 
     def _fixed_ends(self, columns: Sequence[TableColumn]) -> tuple[int, int] | None:
         """The places of the user's columns of the ends, None if the user names none."""
@@ -180,11 +183,22 @@ class ArrowEdges(Named):
             return
         src, dst = (self._ids(column, name, done, strings)
                     for column, name in zip((first, second), columns.names, strict=True))
+        if not done:
+            self._check_first(columns, src, dst)
         weights = None if columns.weight is None else self._weights(arrays[2], self._weight_name, done)
         if self._directions is not None:
             src, dst, weights = self._directions.both(src, dst, weights, arrays[-1])
             self.notes = self._directions.notes()
         yield from in_slices(src, dst, batch_bytes, weights)
+
+    def _check_first(self, columns: EdgeColumns, src: Any, dst: Any) -> None:
+        """Raise InputError if the first rows may have two kinds of vertices, or two forms of one id."""
+        pairs = list(zip(src[:_LOOKED_AT].tolist(), dst[:_LOOKED_AT].tolist(), strict=True))
+        if not columns.wanted and not self.bipartite:
+            refuse_two_sides(columns.names, (0, 1), self.name, any(one == other for one, other in pairs))
+        if self.ids == "auto" and columns.kind == "string":
+            refuse_two_forms([text for pair in pairs for text in pair], self.name,
+                             "write the ids in one form, or say --ids string if they are two")
 
     def _of_lists(self, columns: EdgeColumns, nodes: Any, lists: Any, done: int, strings: bool,
                   batch_bytes: int) -> Iterator[EdgeBatch]:

@@ -233,16 +233,23 @@ class ChainedSource:
         """See EdgeSource: the pairs of each input in turn."""
         info = self.info()
         dropped, skipped = Counter[str](), Counter[str]()
+        common = None if self._vertices is None or self._vertices.named else self._vertices.compared()
         for source in self._sources:
-            yield from source.batches(batch_bytes)
+            for batch in source.batches(batch_bytes):
+                if common is not None:
+                    common.watch_edges(batch)
+                yield batch
             dropped.update(source.dropped)
             skipped.update(source.skipped)
         declared = sum(source.declared for source in self._sources)
         alone = self._vertices is None and len(self._sources) == 1
-        if self._vertices is not None and not self._vertices.named:
-            for batch in self._vertices.declared(batch_bytes, info.id_kind == "string", bool(info.weights)):
+        if common is not None and self._vertices is not None:
+            strict = self._sources[0].ids == "auto"
+            for batch in self._vertices.declared(batch_bytes, info.id_kind == "string", bool(info.weights), strict):
                 declared += len(batch.src)
+                common.watch_list(batch)
                 yield batch
+            common.check(self._vertices)
         arcs = [source.has_arcs for source in self._sources]
         ranges = [found for source in self._sources if (found := getattr(source, "more_ids", None)) is not None]
         more = (min(first for first, _ in ranges), max(last for _, last in ranges)) if ranges else None

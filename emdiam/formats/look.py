@@ -33,6 +33,7 @@ from .look_ends import (
     refuse_odd_first,
     refuse_rounded,
     refuse_title,
+    refuse_two_forms,
     refuse_weights_above,
     refuse_word,
     weights_of,
@@ -457,10 +458,7 @@ def _id_kind(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wi
                              line=base.line, text=" ".join(rest[0]),
                              remedy="say --header counts, or --header names, or --header none --ids string")
         return _INT
-    digits = {text for text in ids if is_integer(text)}
-    if len({text.lstrip("0") for text in digits}) < len(digits):
-        raise InputError("ids with leading zeros and without may be one vertex, as numbers, or two, as names",
-                         path=name, text=next(filter(has_leading_zero, ids)), remedy="say --ids int, or --ids string")
+    refuse_two_forms(ids, name, "say --ids int, or --ids string")
     return _STRING
 
 

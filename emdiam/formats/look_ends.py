@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from ..errors import InputError
-from .look_sample import Sample, is_id_number, is_integer, is_number, width_of
+from .look_sample import Sample, is_id_number, is_integer, is_number, whole_number, width_of
 from .tables import (
     DATE,
     TableColumn,
@@ -38,8 +38,6 @@ _INT, _STRING = "int", "string"
 _TIME = re.compile(r"1\d{9}(?:\d{3})?(?:\.\d+)?", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+", re.ASCII)
 _KEY = re.compile(r"([A-Za-z_]\w*)=.")
-_AS_LISTS = ("write lists of neighbours with a blank between all ids of a line, and convert them with --format adjlist, or"
-             " say --ids string if each is one name")
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}", ";")
 _ONE_BLANK, _MANY_BLANKS = re.compile(r"(?<=\S) (?=\S)"), re.compile(r"\S[ ]{2,}\S")
 _MARK_BEHIND = re.compile(r"\S +[:=\[({-]")
@@ -303,19 +301,30 @@ def refuse_rounded(ids: Sequence[str], path: str) -> None:
                          remedy="write ids as integers, or say --ids string if no digit is missing")
 
 
+def refuse_two_forms(ids: Sequence[str], path: str, remedy: str) -> None:
+    """Raise InputError if two ids are one number, such as 7 and 007: one vertex, or two."""
+    forms: dict[int, str] = {}
+    for text in ids:
+        value = whole_number(text)
+        if value is not None and forms.setdefault(value, text) != text:
+            raise InputError("ids with leading zeros and without, or with a point and without, may be one vertex, as"
+                             " numbers, or two, as names", path=path, text=text, remedy=remedy)
+
+
 def refuse_lists(rest: Records, ends: Records, path: str) -> None:
     """Raise InputError if the second of two fields has several ids, such as 2,3: whole numbers, or names and one of
     them is the first field of a line; or if the second end of each line has, and no first one. ends : of each line."""
     for mark in ",;" if len(ends) > 1 else "":
         if all(mark in row[-1] and mark not in row[0] for row in ends):
             raise InputError("the second end of every line may be several ids", path=path, text=" ".join(rest[0]),
-                             remedy=_AS_LISTS)
+                             remedy="write a row for each edge, or say --ids string if each is one name")
     heads = {row[0] for row in rest}
     for row in rest:
         parts = _SEVERAL.split(row[1]) if len(row) == len(("head", "list")) else []
         if len(parts) > 1 and (all(map(is_id_number, parts)) or not heads.isdisjoint(parts)):
             raise InputError("the second field of a line has several ids", path=path, text=" ".join(row),
-                             remedy=_AS_LISTS)
+                             remedy="write lists of neighbours with a blank between all ids of a line, and convert them"
+                             " with --format adjlist")
 
 
 def refuse_counted_lists(records: Records, path: str) -> None:

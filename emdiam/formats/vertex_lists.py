@@ -21,17 +21,21 @@ import pyarrow.compute as pc
 
 from ..errors import InputError
 from .arrays import arrow_numbers
+from .arrow_edges import refuse_missing
 from .base import Named
 from .inputs import HEAD_BYTES, Input, expand
 from .look_sample import Sample, is_integer, is_number, sample_of
 from .look_shape import NAMES
 from .source import EdgeBatch, Wishes
 
-_HEADERS = ("name", "names", "label", "labels", "nodes", "vertices")
+_HEADERS = frozenset("name names label labels nodes vertices key person people user users username author gene protein"
+                     " city country station stop page account member student customer entity actor".split())
 _ID_COLUMN = re.compile(r"(?:.*:ID(?:\(.*\))?|~id|(?:node|vertex)?[_ ]?(?:id|number)|node|vertex)", re.IGNORECASE)
+_OTHER_ID = re.compile(r"\w+[_ ](?:id|ID|Id)|[A-Za-z]+I[dD]")
 _SPACE = re.compile(r".*:ID\((.+)\)", re.IGNORECASE)
 _DIRECTED = re.compile(rb"(?m)^[ \t]*graph\.[^=\s]+\.directed[ \t]*=[ \t]*(true|false)[ \t]*\r?$")
 _DIGITS = r"^[0-9]{1,19}$"
+_FEW = 2  # words of a name on a line of its own
 _SEPARATORS = ("\t", ",", ";", "|")
 # Patterns to write the first field of each line twice, which readers of pairs read as a vertex and itself.
 _TWICE = {"": re.compile(rb"([^\r\n]+)"), "\t": re.compile(rb"([^\t\r\n]+)[^\r\n]*"),
@@ -50,6 +54,34 @@ class ListForm:
     line: int = 1
     columns: tuple[str, ...] = ()
     place: int = 0
+
+
+_MOST_COMPARED = 1 << 12
+
+
+class Common:
+    """Whether a list of vertices has ids of the edges, of which the first are compared."""
+
+    def __init__(self) -> None:
+        self._ids: set[Any] = set()
+        self._met, self._n_listed = False, 0
+
+    def watch_edges(self, batch: EdgeBatch) -> None:
+        """Keep the first ids."""
+        if len(self._ids) < _MOST_COMPARED:
+            self._ids.update(batch.src[:_MOST_COMPARED].tolist(), batch.dst[:_MOST_COMPARED].tolist())
+
+    def watch_list(self, batch: EdgeBatch) -> None:
+        """Compare listed ids with those."""
+        self._n_listed += len(batch.src)
+        self._met = self._met or not self._ids.isdisjoint(batch.src.tolist())
+
+    def check(self, listed: VertexList) -> None:
+        """Raise InputError if none is in both."""
+        if self._ids and not self._met:
+            raise listed.error(f"none of its {self._n_listed:,} ids is among the first {len(self._ids):,} of the edges",
+                               remedy="list the ids as the edges have them, also those with edges; in a table, in a"
+                               " column that is called id")
 
 
 class VertexList(Named):
@@ -78,11 +110,17 @@ class VertexList(Named):
         """The note on their use, in one sentence."""
         return f"vertices are those of {self.name}" + (", by their names" if self.named else "")
 
-    def declared(self, batch_bytes: int, strings: bool, weighted: bool) -> Iterator[EdgeBatch]:
-        """Batches that declare the vertices of lists without names. Raises InputError at a line without an id of the
-        same kind as in the edges."""
+    def compared(self) -> Common:
+        """A comparison with the edges, see Common."""
+        return Common()
+
+    def declared(self, batch_bytes: int, strings: bool, weighted: bool, strict: bool = False) -> Iterator[EdgeBatch]:
+        """Batches that declare the vertices of lists without names. strict : whether words for a missing id are
+        refused. Raises InputError at a line without an id of the same kind as in the edges."""
         for source, form in zip(self.inputs, self._forms, strict=True):
             for batch in _ids(source, form, batch_bytes, strings):
+                if strings and strict:
+                    refuse_missing(batch.src, self)
                 weights = np.zeros(len(batch.src)) if weighted else None
                 yield EdgeBatch(batch.src, batch.src, weights, declares=True)
 
@@ -128,10 +166,12 @@ def _form(source: Input) -> ListForm:
     sample = sample_of(head, len(head) < HEAD_BYTES)
     if not sample.lines:
         raise InputError("no vertex is found", path=source.name, remedy="give one a line, or leave --vertices out")
-    header = _table(sample)
+    header = _table(sample, source.name)
     if header is not None:
         return header
     lines = sample.texts
+    if any(all(text.rstrip().endswith(mark) for text in lines) for mark in _SEPARATORS[1:]):
+        raise InputError("a mark ends each line", path=source.name, text=lines[0], remedy="delete the marks")
     _refuse_odd_names(lines, source.name)
     separator = next((mark for mark in ("\t", " ") if all(mark in text.strip() for text in lines)), "")
     if not separator and all("," in text for text in lines):
@@ -162,6 +202,9 @@ def _refuse_odd_names(lines: Sequence[str], path: str) -> None:
     if quoted is not None:
         raise InputError("ids of a list without a header are in quotes", path=path, text=quoted,
                          remedy="delete the quotes, or write a header such as id")
+    if len(lines) == 1 and len(lines[0].split()) > _FEW:
+        raise InputError("all of the list is one line", path=path, text=lines[0][:80],
+                         remedy="write an id a line")
     if lines[0].strip().lower() in _HEADERS and len(lines) > 1:
         raise InputError("the first line may be a header, or a vertex", path=path, text=lines[0],
                          remedy="delete it, or write id for a header")
@@ -171,16 +214,22 @@ def _refuse_odd_names(lines: Sequence[str], path: str) -> None:
                          remedy="keep the first column alone (cut -f 1)")
 
 
-def _table(sample: Sample) -> ListForm | None:
-    """The form of a list with a header that names a column of ids, None for others."""
+def _table(sample: Sample, path: str) -> ListForm | None:
+    """The form of a list with a header that names a column of ids, None for others. Raises InputError if it names
+    several."""
     first, skip, line = sample.lines[0].text, 0, 1
     if len(sample.lines) > 1:
         skip, line = sample.lines[1].offset, sample.lines[1].number
     mark = next((mark for mark in _SEPARATORS if mark in first), "")
     columns = tuple(first.split(mark) if mark else [first])
-    places = [i for i, name in enumerate(columns) if _ID_COLUMN.fullmatch(name.strip().strip('"'))]
+    names = [name.strip().strip('"') for name in columns]
+    places = [i for i, name in enumerate(names) if _ID_COLUMN.fullmatch(name)] or [
+        i for i, name in enumerate(names) if _OTHER_ID.fullmatch(name)]
     if not places or len(sample.lines) < 2:
         return None
+    if len(places) > 1:
+        raise InputError(f"several columns may have the ids ({', '.join(names[i] for i in places)})", path=path,
+                         remedy="keep the one with the ids of the edges")
     if not mark:
         return ListForm("", skip=skip, line=line)
     rows = [text.split(mark) for text in sample.texts[1:]]

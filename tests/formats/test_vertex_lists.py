@@ -72,6 +72,33 @@ def test_ids_alone_count_without_an_edge(tmp_path: Path) -> None:
     assert report.record.n_vertices == 3 and report.record.weights is not None
 
 
+@pytest.mark.parametrize(("edges", "vertices", "what"), [
+    ("source,target\nann,bob\nbob,cem\n", "id,name\n1,ann\n2,bob\n3,cem\n4,dee\n", "none of its 4 ids"),
+    ("source,target\n10,20\n20,30\n", "id,node_id,label\n0,10,a\n1,20,b\n2,30,c\n", "several columns"),
+    ("source,target\n10,20\n20,30\n", "1\n2\n", "none of its 2 ids is among the first 3"),
+    ("source,target\nann,bob\nbob,cem\n", "person\nann\nbob\ncem\ndee\n", "may be a header"),
+    ("source,target\nann,bob\nbob,cem\n", "ann;\nbob;\n", "a mark ends each line"),
+    ("source,target\nann,bob\nbob,cem\n", "ann bob cem dee\n", "one line"),
+    ("source,target\nann,bob\nbob,cem\n", "ann\nbob\nNA\n", "missing"),
+])
+def test_lists_of_other_vertices(edges: str, vertices: str, what: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=what) as caught:
+        emdiam.convert(write(tmp_path, "e.csv", edges), tmp_path / "g.zarr",
+                       vertices=write(tmp_path, "v.csv", vertices), memory="2GiB")
+    assert str(caught.value.path).endswith("v.csv") and caught.value.remedy
+
+
+@pytest.mark.parametrize(("vertices", "ids"), [
+    ("user_id\nann\nbob\ncem\ndee\n", "auto"), ("id,group_id\nann,1\nbob,1\ncem,2\ndee,2\n", "auto"),
+    ("ann\nbob\ncem\nNA\n", "string"),
+])
+def test_lists_like_them_that_are_read(vertices: str, ids: str, tmp_path: Path) -> None:
+    edges = write(tmp_path, "e.csv", "source,target\nann,bob\nbob,cem\n")
+    report = emdiam.convert(edges, tmp_path / "g.zarr", vertices=write(tmp_path, "v.csv", vertices), ids=ids,
+                            memory="2GiB")
+    assert report.record.n_vertices == 4
+
+
 def test_names_are_the_ids_of_the_store(tmp_path: Path) -> None:
     edges = write(tmp_path, "e.txt", "0\t1\n1\t2\n2\t3\n")
     hosts = write(tmp_path, "v.txt.gz", gzip.compress(b"0\torg.zoe\n1\tcom.b\n2\tcom.\xc3\xa9\n3\tcom.b.a\n9\tnet.x\n"))

@@ -105,7 +105,7 @@ def by_python(handed: Handed, folder: Path) -> Outcome:
     if facts is not None:
         return Outcome(facts)
     ways = [(home, {**(given if home == "convert" else {}), **way})
-            for home, way in keyword_remedies(sentence, handed.chosen)]
+            for home, way in keyword_remedies(sentence, handed.chosen, "convert" if given else "diameter")]
     return Outcome(None, sentence, tuple(
         (f"{home}: " + ", ".join(f"{name}={value!r}" for name, value in way.items()),
          _asked(handed.path, {home: way}, folder)[0]) for home, way in ways))
@@ -152,12 +152,13 @@ def remedies(sentence: str, chosen: Mapping[str, str]) -> Iterator[list[str]]:
         yield way
 
 
-def keyword_remedies(sentence: str, chosen: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The keywords that a sentence of `emdiam.diameter` names, each with the function that takes it."""
+def keyword_remedies(sentence: str, chosen: Mapping[str, str], called: str = "diameter"
+                     ) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The keywords that a sentence of `called` names, each with the function that takes it."""
     for name, text, home in re.findall(
             r"""\b([a-z_]+)=("[^"]*"|'[^']*'|\w+|\.\.\.)(?: of emdiam\.(\w+))?""", sentence):
         value = ast.literal_eval(text) if text[0] in "\"'" or text in ("True", "False") or text.isdigit() else text
-        yield home or "diameter", {name: _value(name, value, chosen) if isinstance(value, str) else value}
+        yield home or called, {name: _value(name, value, chosen) if isinstance(value, str) else value}
 
 
 def _value(name: str, value: str, chosen: Mapping[str, str]) -> str:
