@@ -66,8 +66,6 @@ class FileSource(Named, ABC):
     agree by ids."""
     sides_by_ids: ClassVar[bool] = False
     """Whether its ids are then told apart by TwoSides, as the reader does not do it."""
-    has_two_sides = False
-    """Whether the input says that its ends are two sides."""
 
     def __init__(self, source: Input, wishes: Wishes, reading: Reading | None = None) -> None:
         ids, weights = wishes.ids, wishes.weights
@@ -109,6 +107,11 @@ class FileSource(Named, ABC):
         if self._info is None:
             self._info = self._read_info()
         return self._info
+
+    @property
+    def has_two_sides(self) -> bool:
+        """Whether the input itself says that its ends are two sides."""
+        return False
 
     @abstractmethod
     def _read_info(self) -> SourceInfo:

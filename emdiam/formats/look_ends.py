@@ -105,7 +105,8 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
         called = edge_ends(named, None, path)
         if called != (0, 1):
             _refuse("a comment above them has names of others", columns, rest, path, called)
-    why = _kinds_differ(columns) or _no_ids(columns, (0, 1)) or _other_columns(_without(weight, columns, (0, 1)), rest, (0, 1))
+    why = _kinds_differ(columns) or _no_ids(columns, (0, 1)) or _other_columns(
+        _without(weight, columns, (0, 1)), rest, (0, 1))
     _refuse(why, columns, rest, path)
     return 0, 1
 

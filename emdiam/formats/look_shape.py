@@ -242,8 +242,8 @@ def refuse_rows(records: Records, whole: bool, path: str) -> None:
                          " one, or --format adjlist")
     if _may_be_rectangle(records, whole):
         raise InputError("the first line may be the numbers of rows, columns and entries of a matrix that is not"
-                         " square, or an edge", path=path, text=" ".join(records[0]), remedy="say --header none if it is"
-                         " an edge, else write the matrix as Matrix Market and say --bipartite")
+                         " square, or an edge", path=path, text=" ".join(records[0]), remedy="say --header none if it"
+                         " is an edge, else write the matrix as Matrix Market and say --bipartite")
     if _may_be_more_counts(records, whole):
         raise InputError("the first line has counts and more, or is a vertex before its neighbours", path=path,
                          text=" ".join(records[0]), remedy="say --header counts, or --format adjlist")

@@ -54,9 +54,9 @@ _NUMBERS = re.compile(r"(?:(?:edge|link|row|line|record|rel|relationship)[ _.-]*
 # Those of them that may also number vertices.
 _OF_BOTH = frozenset(("id", "idx", "no", "nr", "num", "number", "key", ":id", "~id"))
 _TYPES = re.compile(r"[:~]?(?:(?:edge|link|relation|rel)[ _.-]*)?(?:type|kind|label|relation|predicate|role)")
-# Names of columns of a table of vertices: those that no edges have, those of groups, which names may also join, and all.
-_VALUES = r"(?:node[ _.-]*|vertex[ _.-]*)?(?:{}age|gender|degree|x|y|lat|lon|lng|latitude|longitude|community|cluster|" \
-    r"module|modularity[ _.-]class|partition|component)"
+# Names of columns of a table of vertices, those of them that edges do not have, and those of groups.
+_VALUES = (r"(?:node[ _.-]*|vertex[ _.-]*)?(?:{}age|gender|degree|x|y|lat|lon|lng|latitude|longitude|community|cluster|"
+           r"module|modularity[ _.-]class|partition|component)")
 _OF_VERTICES, _ONLY_OF_VERTICES = re.compile(_VALUES.format("label|name|title|kind|")), re.compile(_VALUES.format(""))
 _GROUPS = frozenset("group class team category color colour block part".split())
 _VERTICES = frozenset("node vertex nodes vertices".split())
@@ -277,8 +277,8 @@ def _has_further_start(names: Sequence[str], ends: tuple[int, int]) -> bool:
 
 def _are_times(columns: Sequence[TableColumn], ends: tuple[int, int]) -> bool:
     """Whether from and to have the dates or years of the pairs in other columns."""
-    others = [column for place, column in enumerate(columns) if place not in ends and column.kind and not _TYPES.fullmatch(
-        column.name.strip().lower()) and not _is_measure(column.name)]
+    others = [column for place, column in enumerate(columns) if place not in ends and column.kind
+              and not _TYPES.fullmatch(column.name.strip().lower()) and not _is_measure(column.name)]
     starts, stops = ([str(value) for value in columns[place].values] for place in ends)
     if columns[ends[0]].name.strip().lower() != "from" or not starts or not others:
         return False

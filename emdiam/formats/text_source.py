@@ -26,7 +26,6 @@ from .look_shape import COUNTS, MATRIX
 from .source import EdgeBatch
 from .tables import certain_pair
 
-
 _UNDIRECTED = re.compile(r"#\s*undirected\s+graph", re.IGNORECASE)
 _KONECT = re.compile(r"%\s*(sym|asym|bip)\s+\w+")
 _HEAD_BYTES = 1 << 16

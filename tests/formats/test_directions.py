@@ -155,3 +155,31 @@ def test_a_column_of_directions_may_have_a_dictionary(kind: pa.DataType, tmp_pat
     words = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(["Undirected", "undirected"]).cast(kind))
     table = pa.table({"source": [1, 2, 3], "target": [2, 3, 4], "type": words})
     assert emdiam.diameter(table, directed=True).diameter == 3
+
+
+@pytest.mark.parametrize("kind", ["commas", "tabs", "blanks", "Parquet", "pandas", "stream"])
+@pytest.mark.parametrize(("name", "words"), [("direction", ["->", "<-"]), ("oneway", ["yes", "no"])])
+def test_columns_that_say_which_way_are_refused(kind: str, name: str, words: list[str], tmp_path: Path):
+    table = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"], name: words})
+    with pytest.raises(InputError, match="which way") as caught:
+        emdiam.convert(TABLES[kind](table, tmp_path), tmp_path / "g.zarr", directed=True)
+    assert "source,target" in str(caught.value.remedy)
+    report = emdiam.convert(TABLES[kind](table, tmp_path), tmp_path / "g.zarr")
+    assert (report.record.n_vertices, report.record.n_edges) == (3, 2)
+
+
+def test_rows_of_osmnx_have_a_direction_each(tmp_path: Path):
+    table = pd.DataFrame({"u": [1, 2, 2], "v": [2, 1, 3], "key": [0, 0, 0], "oneway": [False, False, True]})
+    report = emdiam.convert(text(",")(table, tmp_path), tmp_path / "g.zarr", directed=True)
+    assert report.record.n_edges == 3
+
+
+@pytest.mark.parametrize("lines", ["# Undirected graph (each unordered pair once)\na\tb\nb\tc\n",
+                                   "% sym unweighted\na;b\nb;c\n", "% sym unweighted\na b\nb c\n",
+                                   "% sym weighted\nx a b\ny b c\n"])
+def test_comments_that_say_undirected_count_for_all_separators(lines: str, tmp_path: Path):
+    (tmp_path / "g.txt").write_text(lines)
+    columns = "2,3" if "x a" in lines else None
+    with pytest.raises(InputError, match="have no directions"):
+        emdiam.convert(tmp_path / "g.txt", tmp_path / "g.zarr", directed=True, columns=columns)
+    assert emdiam.convert(tmp_path / "g.txt", tmp_path / "g.zarr", columns=columns).record.n_edges == 2

@@ -145,6 +145,7 @@ def _notes(folder: Path) -> tuple[str, ...]:
     ({"data/a.parquet": b"x", "metadata/v1.metadata.json": b"{}"}, "Iceberg", "edges"),
     ({"a.txt": b"", "b.txt": b""}, "are empty", "edges"), ({"_x.txt": b"1 2\n"}, "no files", "edges"),
     ({"a.csv": b"src,dst\n1,2\n", "b.csv": b"src,dst,km\n1,2,3\n"}, "its columns", "b.csv"),
+    ({"nodes.csv": b"id,name\n1,ann\n", "edges.csv": b"source,target\n1,2\n"}, "a file of vertices", "edges"),
     ({"part-0": b"1 2\n2 3\n3 4\n", "part-1": b"p q\n"}, "its ids are names", "part-1"),
     ({"part-0": b"1 2\n2 3\n3 4\n", "part-1": b"PAR1xxxx"}, "Parquet", "part-1"),
 ])
@@ -175,3 +176,13 @@ def test_other_folders_are_no_graph(tmp_path: Path) -> None:
     (tmp_path / "closed" / "a.csv").mkdir()
     with pytest.raises(InputError, match="no files"):
         open_source([tmp_path / "closed"])
+
+
+def test_a_folder_of_vertices_and_edges_names_both(tmp_path: Path) -> None:
+    (tmp_path / "g_nodes.csv").write_text("id,name\n1,ann\n2,bob\n3,cem\n4,dee\n")
+    (tmp_path / "g_edges.csv").write_text("source,target\n1,2\n2,3\n")
+    with pytest.raises(InputError) as caught:
+        open_source([tmp_path])
+    remedy = str(caught.value.remedy)
+    assert f"{tmp_path / 'g_edges.csv'} alone" in remedy and f"--vertices {tmp_path / 'g_nodes.csv'}" in remedy
+    assert open_source([tmp_path / "g_edges.csv"], vertices=tmp_path / "g_nodes.csv").info().id_kind == "int"

@@ -163,3 +163,23 @@ def test_words_for_missing_ids_are_refused_as_in_texts(tmp_path):
     pq.write_table(pa.table({"source": ["a", "b", "nan"], "target": ["b", "None", "c"]}), tmp_path / "g.parquet")
     assert "as programs write for a missing one" in str(fault_of(tmp_path / "g.parquet"))
     assert len(read_pairs(tmp_path / "g.parquet", ids="string")) == 3
+
+
+@pytest.mark.parametrize(("columns", "what"), [
+    ({"person1": ["a"], "person2": ["b"], "from": [2001], "to": [2002]}, "two pairs"),
+    ({"node": [1, 2], "n1": [2, 3], "n2": [3, 4]}, "not clear"),
+    ({"node": [1, 2], "community": [0, 1]}, "not clear"),
+    ({"source": ["1", "2"], "target": ["2", "01"]}, "one vertex"),
+    ({"source": ["1", "2"], "target": ["2", "1.0"]}, "one vertex"),
+    ({"user": ["1", "2"], "item": ["1", "3"]}, "two kinds"),
+    ({"source": ["a", "b"], "target": ["b", "(null)"]}, "missing"),
+])
+def test_tables_that_texts_are_refused_for(tmp_path, columns, what):
+    assert what in str(fault_of(save(tmp_path, columns)))
+
+
+def test_tables_like_them_that_are_read(tmp_path):
+    assert read_pairs(save(tmp_path, {"id": [1, 2], "gene1": ["a", "b"], "gene2": ["b", "c"]})) == [
+        ("a", "b"), ("b", "c")]
+    assert read_pairs(save(tmp_path, {"source": ["1", "2"], "target": ["2", "01"]}), ids="string") == [
+        ("1", "2"), ("2", "01")]
