@@ -1,8 +1,8 @@
 """Archives (tar, also compressed, and zip) with a graph, which is read as a stream, without unpacking.
 
 The member is chosen by its name, ARCHIVE#MEMBER, or because only it can be the graph: KONECT's archives have out.NAME
-beside a README, those of SuiteSparse NAME/NAME.mtx beside right-hand sides and coordinates, those of Network Repository
-one list of edges beside a page.
+beside a README, those of SuiteSparse NAME/NAME.mtx beside NAME_b.mtx and NAME_coord.mtx, those of Network Repository one
+list of edges beside a page, others edges.csv beside nodes.csv.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import RawIOBase
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO, cast
@@ -30,8 +30,10 @@ MEMBER = "#"
 _NO_GRAPH = re.compile(r"(?:.*/)?(?:\.|readme|meta|license|licence|copying|changes|notice|__macosx)", re.IGNORECASE)
 _NO_GRAPH_SUFFIXES = (".md", ".html", ".htm", ".pdf", ".png", ".jpg", ".svg", ".bib", ".properties", ".json~", ".py",
                       ".m", ".yml", ".yaml", ".doc", ".docx", ".nfo", ".sha1", ".md5")
-_EDGE_SUFFIXES = (".edges", ".edgelist", ".el", ".wel", ".txt", ".tsv", ".e", ".links", ".adjlist", ".sif", ".lgl",
-                  ".ncol")
+_OF_EDGES = re.compile(r"(?:^|[^a-z])(?:edges?|edge_?list|links?|arcs?|relationships?)(?:[^a-z]|$)|\.w?el(?:\.|$)")
+_OF_VERTICES = re.compile(r"(?:^|[^a-z])(?:nodes?|node_?list|vertex|vertices|labels?|names?|coord(?:inate)?s?)(?:[^a-z]|$)")
+_ARCHIVES = (".zip", ".tar", ".tgz", ".tbz", ".tbz2", ".txz")
+_TABLES = ("csv", "json", "npy", "npz", "parquet", "arrow", "hdf5", "mat")  # which vertices may be written as, too
 _MOST_NAMES, _MOST_MEMBERS = 8, 1 << 12
 _ARRAYS = ".npy"
 _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, ValueError, RuntimeError, LookupError)
@@ -40,13 +42,14 @@ _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, ValueError,
 @dataclass(frozen=True)
 class Member:
     """One file in an archive. archive : path of the archive. name : its name in it. size : its unpacked bytes. kind :
-    ZIP or TAR. compression : compression of the tar archive."""
+    ZIP or TAR. compression : compression of the tar archive. note : how it was chosen, if there were others."""
 
     archive: Path
     name: str
     size: int
     kind: str
     compression: str | None = None
+    note: str = ""
 
     def open(self) -> RawStream:
         """A stream of the member's bytes. Raises InputError."""
@@ -104,6 +107,11 @@ class _Said:
             encrypted = "encrypted" in str(error) or "password" in str(error)
             raise InputError("it is encrypted" if encrypted else f"the archive is damaged ({error})", path=self._label,
                              remedy="extract it first" if encrypted else "fetch it again") from error
+
+
+def is_archive_by_name(name: str) -> bool:
+    """Whether the suffix of the file `name` is that of an archive."""
+    return _plain(name).lower().endswith(_ARCHIVES)
 
 
 def split_member(name: str) -> tuple[str, str] | None:
@@ -173,16 +181,22 @@ def _tar_stream(path: Path, compression: str | None) -> ByteStream:
 
 
 def _chosen(path: Path, members: list[Member]) -> Member:
-    """The only member that can be the graph."""
+    """The only member that can be the graph: by its name that of the edges, or the only one whose name is not that of
+    vertices; or the one after which all others are called; or the only one in a format of graphs."""
     _check_known(path, members)
-    tests: tuple[Callable[[Member], bool], ...] = (
-        lambda member: True, _may_be_graph, lambda member: _base(member).startswith("out."), _is_graph,
-        lambda member: _is_called_like_its_archive(path, member))
-    for test in tests:
-        found = list(filter(test, members))
+    listed = members = [member for member in members if _may_be_graph(member)] or members
+    members = [member for member in members if not _OF_VERTICES.search(_base(member).lower())] or members
+    rules: tuple[Callable[[Member], bool], ...] = (
+        lambda member: True, lambda member: _base(member).startswith("out."),
+        lambda member: bool(_OF_EDGES.search(_base(member).lower())),
+        lambda member: _others_are_parts(member, members),
+        lambda member: format_of_file(_plain(member.name)) not in (None, *_TABLES))
+    for rule in rules:
+        found = list(filter(rule, members))
         if len(found) == 1:
-            return found[0]
-        members = found or members
+            others = [member for member in listed if member is not found[0]]
+            return replace(found[0], note=f"the graph is {found[0].name}; not read: {_listed(others)}"
+                           if others else "")
     if not members:
         raise InputError("the archive is empty", path=path, remedy="fetch it again")
     example = next((member for member in members if "edge" in member.name.lower()), members[0])
@@ -210,21 +224,16 @@ def _may_be_graph(member: Member) -> bool:
         _NO_GRAPH_SUFFIXES)
 
 
-def _plain(member: Member) -> str:
+def _plain(name: str) -> str:
     """The name without folders and without a compression suffix."""
-    base = _base(member)
+    base = PurePosixPath(name).name
     return base.rpartition(".")[0] if compression_suffix(base) else base
 
 
-def _is_graph(member: Member) -> bool:
-    """Whether its suffix is that of a graph format."""
-    name = _plain(member).lower()
-    return format_of_file(name) is not None or name.endswith(_EDGE_SUFFIXES)
-
-
-def _is_called_like_its_archive(path: Path, member: Member) -> bool:
-    stem = _plain(member).rpartition(".")[0].lower()
-    return stem in (path.name.partition(".")[0].lower(), PurePosixPath(member.name).parent.name.lower())
+def _others_are_parts(member: Member, members: list[Member]) -> bool:
+    """Whether all others are called after this one, as A_b.mtx and A_coord.mtx after A.mtx."""
+    stem = _plain(member.name).rpartition(".")[0] or _plain(member.name)
+    return all(other is member or _base(other).startswith((stem + "_", stem + ".")) for other in members)
 
 
 def _listed(members: list[Member]) -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import InputError, is_url
 from ..unchanged import Watched
-from .archives import MEMBER, Member, find_member, split_member
+from .archives import MEMBER, Member, find_member, is_archive_by_name, split_member
 from .marks import TAR, ZIP, find_mark
 from .registry import compression_suffix, format_of_file
 from .streams import (
@@ -102,12 +102,14 @@ class Input:
     name : its name in messages. path : None for standard input; for a member the path of its archive. rewindable :
     False for pipes. size_bytes : compressed size, None if unknown. compression : "gzip", "bz2", "xz", "zstd", None.
     encoding : encoding of its text, which is converted to UTF-8; "" for UTF-8. member : the member of an archive, or
-    None. headerless : see registry.Format.
+    None. headerless : see registry.Format; or a function of the name of a file, or of a member.
     """
 
-    def __init__(self, name: str, *, headerless: bool = False, encoding: str = "") -> None:
+    def __init__(self, name: str, *, headerless: bool | Callable[[str], bool] = False, encoding: str = "") -> None:
         inside = None if is_url(name) else split_member(name)
         wanted, file = (None, name) if inside is None else (inside[1], inside[0])
+        self._headerless = headerless if callable(headerless) else lambda _: headerless
+        headerless = not is_archive_by_name(file) and self._headerless(file)
         self.member: Member | None = None
         self._current: ByteStream | None = None
         self.size_bytes: int | None = None
@@ -167,7 +169,7 @@ class Input:
         if self.member is not None:
             self.name, self.size_bytes = f"{self.path}{MEMBER}{self.member.name}", self.member.size
             with closing(self.member.open()) as raw:
-                self.compression = self._find_compression(raw.peek(MAGIC_BYTES), False)
+                self.compression = self._find_compression(raw.peek(MAGIC_BYTES), self._headerless(self.name))
 
     @property
     def _origin(self) -> str:

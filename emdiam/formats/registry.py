@@ -161,6 +161,7 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None,
         parts.check_wanted([*(wishes.columns or ()), *([wishes.weights.column] if wishes.weights else [])])
         sources += parts.readers(lambda file: _reader(file, wishes))
         notes += [f"{format_count(parts.n_empty, 'part')} of {name} without a record"] if parts.n_empty else []
+    notes += [source.input.member.note for source in sources if source.input.member and source.input.member.note]
     chained = ChainedSource(sources, *_vertices(vertices, names, wishes), notes)
     chained.info()
     return chained
@@ -171,9 +172,9 @@ def _reader(name: str, wishes: Wishes) -> FileSource:
     from .inputs import Input
     from .source import TwoSides
 
-    fmt, suffix = wishes.format, _format_by_name(name)
-    source = Input(name, headerless=_is_headerless(fmt or suffix), encoding=wishes.encoding)
-    found, reading = (fmt, None) if fmt else _found_format(source, suffix, wishes)
+    fmt = wishes.format
+    source = Input(name, headerless=lambda file: _is_headerless(fmt or _format_by_name(file)), encoding=wishes.encoding)
+    found, reading = (fmt, None) if fmt else _found_format(source, _format_by_name(source.name), wishes)
     reader = _reader_class(found)(source, wishes, reading)
     apart = reader.sides_by_ids and (wishes.bipartite or reader.has_two_sides)
     return cast("FileSource", TwoSides(reader)) if apart else reader

@@ -49,7 +49,7 @@ KINDS = ("zip", "tar", "tar.gz", "tar.bz2", "tar.xz")
         {"bio_edges": EDGES, "readme_html": b"<html>"},
         {"A__A_mtx": b"%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n",
          "A__A_b_mtx": b"%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n"},
-        {"g_txt": EDGES, "other_txt": b"7 8\n"},
+        {"edges_txt": EDGES, "nodes_txt": b"7 8\n"},
         {"g_edges": EDGES, "LICENSE": b"free", "__MACOSX__._g_edges": b"\0\5", "empty_txt": b""},
         {"inner_txt_bz2": bz2.compress(EDGES)},
         {"wide_txt": "1 2\n2 3\n".encode("utf-16")},
