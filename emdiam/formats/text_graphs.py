@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from .digits import float_or_decimal
@@ -18,24 +19,35 @@ from .tables import certain_pair, weak_pair
 from .whole import WholeGraph, unique
 
 _NAMES = ("id", "key")
+_NODES, _EDGES = ("nodes", "vertices"), ("links", "edges")
+_COUNTS = re.compile(r"n|(?:n|num|number)_?(?:of_?)?(?:nodes|vertices)|(?:nodes?|vertex|vertices)_?count")
+# Names of fields that have vertices or edges.
+_TELLING = re.compile(r"(?:hyper|multi)?(?:nodes?|vertex|vertices|edges?|links?|arcs?)(?:_?(?:list|index))?|points"
+                      r"|rel(?:ation(?:ship)?)?s|connections|neighbou?rs|adjacen(?:t|cy)(?:_?(?:matrix|lists?))?|matrix"
+                      r"|children|targets|successors")
+_NESTED = ("attributes", "metadata", "properties")
+_FLAGS = {"true": True, "yes": True, "1": True, "directed": True,
+          "false": False, "no": False, "0": False, "undirected": False}
+_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d.*)?")
 _CYTOSCAPE = "a graph of Cytoscape"
 _SHAPES = ("write nodes with an id, and links or edges with source and target, as networkx.node_link_data does, or a"
            " list of edges")
+_PAIRS_OF_ENDS = "write each edge as a list of its two ends, or as an object with source and target"
 
 
 class JsonError(Exception):
     """Raised for an invalid JSON graph; args[1] is the remedy."""
 
 
-def graph_of_json(text: str, attribute: str | None) -> WholeGraph:
+def graph_of_json(text: str, weighted: bool) -> WholeGraph:
     """The graph in a JSON document, or in one document per line.
 
     Parameters
     ----------
     text : str
         The document.
-    attribute : str or None
-        The edge attribute with the weights; None without.
+    weighted : bool
+        Whether the user says that edges have weights.
 
     Raises
     ------
@@ -47,14 +59,14 @@ def graph_of_json(text: str, attribute: str | None) -> WholeGraph:
     value = _parsed(text)
     if isinstance(value, list):
         if value and all(map(_is_row_of_giraph, value)):
-            arcs = [_both(row[0], other, weight) for row in value for other, weight in row[2]]
+            arcs = [_both(row[0], other, [weight]) for row in value for other, weight in row[2]]
             return WholeGraph(unique([*(_end(row[0]) for row in value), *(arc[1] for arc in arcs)]), arcs, True)
         _refuse_rows(value)
-        edges = [_edge(entry, attribute) for entry in value]
-        return WholeGraph(unique(end for edge in edges for end in edge[:2]), edges, True)
+        edges = _edges_of(value, weighted)
+        return _with_directions(unique(end for edge in edges for end in edge[:2]), edges, value, None)
     if not isinstance(value, dict):
         raise JsonError("the JSON document is no graph", _SHAPES)
-    return _of_object(_graph_in(value), attribute)
+    return _of_object(_graph_in(value), weighted)
 
 
 def _is_row_of_giraph(row: Any) -> bool:
@@ -95,31 +107,43 @@ def _parsed(text: str) -> Any:
         return [json.loads(line, parse_float=float_or_decimal, object_pairs_hook=_once) for line in lines]
 
 
+def _field(value: dict[str, Any], names: Sequence[str]) -> str | None:
+    """The field of an object that has one of the names, in any case; None without one. Raises JsonError for two."""
+    found = [name for name in value if name.lower() in names]
+    if len(found) > 1:
+        raise JsonError(f"the JSON document has {found[0]}, and {found[1]} too", "keep one of the lists")
+    return found[0] if found else None
+
+
 def _graph_in(value: dict[str, Any]) -> dict[str, Any]:
-    """The object with the edges: the document, or the inner object of Cytoscape and the JSON Graph Format."""
+    """The object with the edges: the document, or with its other fields the inner object of Cytoscape and the JSON
+    Graph Format. Raises JsonError if both have edges."""
+    outer = _field(value, _EDGES)
     for name in ("elements", "graph"):
         inner = value.get(name)
-        if isinstance(inner, dict) and ("edges" in inner or "links" in inner):
-            return {"directed": value.get("directed"), _CYTOSCAPE: name == "elements", **inner}
+        within = _field(inner, _EDGES) if isinstance(inner, dict) else None
+        if within is None or (outer is not None and (value[outer] or not inner[within])):
+            continue
+        others = {other: field for other, field in value.items() if other != name and field != []}
+        twice = [other for other in _NODES if other in others and other in inner]
+        if outer is not None or twice:
+            raise JsonError(f"{name!r} has {(twice or [within])[0]}, and the JSON document has some too",
+                            "keep one of the lists")
+        return {**others, _CYTOSCAPE: name == "elements", **inner}
     return value
 
 
-def _of_object(value: dict[str, Any], attribute: str | None) -> WholeGraph:
-    listed = value.get("links", value.get("edges"))
-    if "adjacency" in value and listed is None:
-        return _of_adjacency(value, attribute)
-    nodes = value.get("nodes", [])
+def _of_object(value: dict[str, Any], weighted: bool) -> WholeGraph:
+    of_edges, of_nodes = _field(value, _EDGES), _field(value, _NODES)
+    if "adjacency" in value and of_edges is None:
+        return _of_adjacency(value)
+    listed, nodes = value.get(of_edges or ""), value.get(of_nodes or "", [])
     if not isinstance(listed, list) or not isinstance(nodes, list | dict):
         raise JsonError("the JSON document has no list of links or edges, or of nodes", _SHAPES)
-    if "links" in value and "edges" in value:
-        raise JsonError("the JSON document has links, and edges too", "keep one of the lists")
     names = list(nodes) if isinstance(nodes, dict) else [_node(entry) for entry in nodes]
-    edges = [_edge(entry, attribute) for entry in listed]
-    both = [edge for edge, entry in zip(edges, listed, strict=True) if _has_no_direction(entry)]
-    edges += [(dst, src, data) for src, dst, data in both]
-    ends = unique(end for edge in edges for end in edge[:2])
+    edges = _edges_of(listed, weighted)
     if names and all(name is None for name in names):  # D3: ends are places in the list of nodes
-        wrong = [end for end in ends if not _is_whole(end) or not 0 <= end < len(names)]
+        wrong = [end for edge in edges for end in edge[:2] if not _is_whole(end) or not 0 <= end < len(names)]
         if wrong:
             raise JsonError(f"nodes have no id, and {wrong[0]!r} is no place among them", _SHAPES)
         names = list(range(len(names)))
@@ -127,25 +151,112 @@ def _of_object(value: dict[str, Any], attribute: str | None) -> WholeGraph:
         raise JsonError("some nodes have an id and others have none", "give every node an id")
     elif value.get(_CYTOSCAPE) and all(isinstance(name, str) for name in names):  # the ids of Cytoscape are texts
         edges = [(str(src), str(dst), data) for src, dst, data in edges]
-        ends = list(map(str, ends))
-    known, all_ids = set(names), {*names, *ends}
-    if len(known) < len(names) or len(set(map(str, all_ids))) < len(all_ids) or (
-            ends and known and known.isdisjoint(ends)):
-        what = "two nodes have the same id" if len(known) < len(names) else "the ends of edges are not the ids of nodes"
+    ends = unique(end for edge in edges for end in edge[:2])
+    _check_names(names, ends)
+    _refuse_more(value, (of_edges, of_nodes), nodes, {*names, *ends})
+    vertices = _counted(value, unique([*names, *ends]), bool(names))
+    return _with_directions(vertices, edges, listed, _has_directions(value))
+
+
+def _check_names(names: list[Any], ends: list[Any]) -> None:
+    """Raise JsonError unless the ids of nodes and the ends of edges agree. An end may be a name that no node has, but no
+    number if all ends may be places among the nodes."""
+    known, all_ids, what = set(names), {*names, *ends}, ""
+    others = [end for end in ends if end not in known] if known else []
+    if len(known) < len(names):
+        what = "two nodes have the same id"
+    elif len(set(map(str, all_ids))) < len(all_ids) or (others and len(others) == len(ends)):
+        what = "the ends of edges are not the ids of nodes"
+    elif others and all(_is_whole(end) and 0 <= end <= len(names) for end in ends):
+        what = f"{others[0]} is no id of a node, so that the ends of edges may be places among the nodes"
+    if what:
         raise JsonError(what, "write the ids of nodes as the ends of edges")
-    directed = value.get("directed")
-    return WholeGraph(unique([*names, *ends]), edges, directed is not False and directed != 0)
 
 
-def _of_adjacency(value: dict[str, Any], attribute: str | None) -> WholeGraph:
+def _refuse_more(value: dict[str, Any], used: Sequence[str | None], nodes: Any, ids: set[Any]) -> None:
+    """Raise JsonError if another field of the document, or one of a node, may have vertices or edges."""
+    for name, field in value.items():
+        if name in used or not isinstance(field, list | dict) or not field or (name == "graph" and isinstance(field, dict)):
+            continue
+        if _TELLING.fullmatch(name.lower()) or (isinstance(field, list) and _may_be_more(field, ids)):
+            raise JsonError(f"{name!r} may have vertices or edges too", "write them among the nodes and the edges, or"
+                            f" remove {name!r}")
+    for entry in map(_inner, nodes.values() if isinstance(nodes, dict) else nodes):
+        for name, field in entry.items() if isinstance(entry, dict) else ():
+            if _TELLING.fullmatch(name.lower()) and isinstance(field, list | dict) and not ids.isdisjoint(
+                    _scalars(field)):
+                raise JsonError(f"{name!r} of a node may have edges", f"write them among the edges, or remove {name!r}")
+
+
+def _may_be_more(items: list[Any], ids: set[Any]) -> bool:
+    """Whether these may be edges, or vertices of which only some are known."""
+    names = [next((entry[name] for name in (*_NAMES, "name") if name in entry), None) if isinstance(entry, dict) else
+             entry for entry in map(_inner, items)]
+    known = sum(isinstance(name, int | str) and name in ids for name in names)
+    return 0 < known < len(items) or any(isinstance(entry, dict) and certain_pair(list(entry)) or (
+        isinstance(entry, list) and len(entry) > 1 and ids.issuperset(_scalars(entry))) for entry in map(_inner, items))
+
+
+def _scalars(value: Any) -> Iterator[int | str]:
+    """All numbers and texts within a value."""
+    if isinstance(value, list | dict):
+        for each in (*value, *value.values()) if isinstance(value, dict) else value:
+            yield from _scalars(each)
+    elif isinstance(value, int | str):
+        yield value
+
+
+def _counted(value: dict[str, Any], vertices: list[Any], listed: bool) -> list[Any]:
+    """The vertices with those that only a number of vertices in the document declares. listed : whether nodes are.
+    Raises JsonError if the number is another one."""
+    for name, n in value.items():
+        if not _COUNTS.fullmatch(name.lower()) or not _is_whole(n) or n == len(vertices):
+            continue
+        if listed or not all(_is_whole(vertex) and 0 <= vertex <= n for vertex in vertices) or {0, n} <= set(vertices):
+            raise JsonError(f"{name!r} is {n}, but there are {len(vertices)} vertices", "list all vertices as nodes")
+        first = int(n in vertices)
+        return list(range(first, n + first))
+    return vertices
+
+
+def _of_adjacency(value: dict[str, Any]) -> WholeGraph:
     """The graph in a document from networkx.adjacency_data."""
     names = [_node(entry) for entry in value.get("nodes", [])]
     rows = value["adjacency"]
     if not isinstance(rows, list) or len(rows) != len(names) or None in names:
         raise JsonError("the JSON document has not a row of neighbours for every node", _SHAPES)
-    edges = [(name, _node(entry), _data(entry, attribute))
-             for name, row in zip(names, rows, strict=True) for entry in row]
-    return WholeGraph(unique([*names, *(edge[1] for edge in edges)]), edges, bool(value.get("directed")))
+    edges = [(name, _node(entry), _data(entry)) for name, row in zip(names, rows, strict=True) for entry in row]
+    other = next((edge[1] for edge in edges if edge[1] not in set(names)), None) if edges else None
+    if other is not None or len(set(names)) < len(names):
+        raise JsonError("two nodes have the same id" if other is None else f"the neighbour {other!r} is no node",
+                        "list every node once")
+    return WholeGraph(names, edges, _has_directions(value) is not False)
+
+
+def _has_directions(entry: Any) -> bool | None:
+    """Whether a document or an edge says that edges have directions, as networkx, graphology, Gephi and the JSON Graph
+    Format say it; None if it does not say. Raises JsonError for other words."""
+    if not isinstance(entry, dict):
+        return None
+    for name in ("undirected", "directed"):
+        flag = entry.get(name)
+        if isinstance(flag, str):
+            if flag.lower() not in _FLAGS:
+                raise JsonError(f"{name} is {flag[:80]!r}", "write true or false")
+            flag = _FLAGS[flag.lower()]
+        if flag is not None:
+            return bool(flag) == (name == "directed")
+    options = entry.get("options")
+    kind = (options if isinstance(options, dict) else entry).get("type")
+    return {"directed": True, "undirected": False}.get(kind.lower()) if isinstance(kind, str) else None
+
+
+def _with_directions(nodes: list[Any], edges: list[Any], listed: list[Any], directed: bool | None) -> WholeGraph:
+    """The graph; where some edges have a direction, the others go both ways. directed : what the document says."""
+    own = [_has_directions(_inner(entry)) for entry in listed]
+    arcs = [directed is not False if one is None else one for one in own]
+    back = [(dst, src, data) for (src, dst, data), arc in zip(edges, arcs, strict=True) if not arc]
+    return WholeGraph(nodes, edges + back if any(arcs) else edges, any(arcs))
 
 
 def _is_whole(value: Any) -> bool:
@@ -174,25 +285,52 @@ def _end(value: Any) -> Any:
     return value
 
 
-def _edge(entry: Any, attribute: str | None) -> tuple[Any, Any, Any]:
-    """(source, target, weight) of an edge; without weights (source, target, attributes)."""
+def _edges_of(listed: list[Any], weighted: bool) -> list[tuple[Any, Any, Any]]:
+    """The edges of a list. Raises JsonError for entries that are none, and for lists that may be something else."""
+    edges = list(map(_edge, listed))
+    lists = [entry for entry in map(_inner, listed) if isinstance(entry, list)]
+    if len(set(map(len, lists))) > 1:
+        raise JsonError("lists of different lengths may be neighbours or hyperedges", _PAIRS_OF_ENDS)
+    heads, others = {entry[0] for entry in lists}, {entry[1] for entry in lists}
+    if not weighted and heads.isdisjoint(others) and any(_is_whole(entry[-1]) and entry[-1] in heads
+                                                         for entry in lists if len(entry) > 2):
+        raise JsonError("the second number of a list may be the kind of an edge from the first to the third",
+                        f"say --weights if the third is a weight, or {_PAIRS_OF_ENDS}")
+    return edges
+
+
+def _edge(entry: Any) -> tuple[Any, Any, Any]:
+    """(source, target, attributes) of an edge; the attributes are an object, or a list with a weight or nothing."""
     entry = _inner(entry)
     if isinstance(entry, dict):
-        names = list(entry)
-        ends = certain_pair(names) or weak_pair(names)
+        names = tuple(entry)
+        ends = _ends_among(names)
         if ends is not None:
-            return _both(entry[names[ends[0]]], entry[names[ends[1]]], _data(entry, attribute))
-    elif isinstance(entry, list) and 2 <= len(entry) <= 3 and not isinstance(entry[-1], list):
-        data = entry[2] if len(entry) > 2 else None
-        return _both(entry[0], entry[1], entry[2:] if attribute is None else data.get(attribute) if isinstance(
-            data, dict) else data)
-    raise JsonError(f"{str(entry)[:80]!r} is no edge", _SHAPES)
+            src, dst = (entry[names[place]] for place in ends)
+            if len(names) > len(ends) and all(isinstance(end, str) and _DATE.fullmatch(end) for end in (src, dst)):
+                raise JsonError(f"{names[ends[0]]} and {names[ends[1]]} may be times", _PAIRS_OF_ENDS)
+            return _both(src, dst, _data(entry))
+    elif isinstance(entry, list) and len(entry) == len(("src", "dst")):
+        return _both(*entry, [])
+    elif isinstance(entry, list) and len(entry) == len(("src", "dst", "data")):
+        data = entry[2]
+        if isinstance(data, dict):
+            return _both(*entry)
+        if data is None or (isinstance(data, int | float | Decimal) and not isinstance(data, bool)):
+            return _both(entry[0], entry[1], [data])
+    raise JsonError(f"{str(entry)[:80]!r} is no edge", _PAIRS_OF_ENDS)
 
 
-def _has_no_direction(entry: Any) -> bool:
-    """Whether an edge says that it has no direction, as in graphology and the JSON Graph Format."""
-    entry = _inner(entry)
-    return isinstance(entry, dict) and (entry.get("undirected") is True or entry.get("directed") is False)
+@lru_cache
+def _ends_among(names: tuple[str, ...]) -> tuple[int, int] | None:
+    """The places of the names of the two ends, or None. Raises JsonError for two pairs of ends."""
+    for pair in (certain_pair, weak_pair):
+        found = pair(names)
+        if found is not None:
+            if any(pair([*names[:place], "", *names[place + 1 :]]) for place in found):
+                raise JsonError(f"an edge has two pairs of ends ({', '.join(names)})", "keep one of them")
+            return found
+    return None
 
 
 def _both(src: Any, dst: Any, data: Any) -> tuple[Any, Any, Any]:
@@ -202,12 +340,16 @@ def _both(src: Any, dst: Any, data: Any) -> tuple[Any, Any, Any]:
     return ends[0], ends[1], data
 
 
-def _data(entry: Any, attribute: str | None) -> Any:
-    """The weight of an edge, or without weights all its attributes."""
+def _data(entry: Any) -> dict[str, Any]:
+    """The attributes of an edge, also those that are in an object of their own."""
     entry = _inner(entry)
-    if attribute is not None:
-        return entry.get(attribute) if isinstance(entry, dict) else None
-    return {name: value for name, value in entry.items() if name not in ("source", "target", "id", "key", "from", "to")}
+    if not isinstance(entry, dict):
+        return {}
+    data = {name: value for name, value in entry.items() if name not in ("source", "target", "id", "key", "from", "to")}
+    for name in _NESTED:
+        if isinstance(data.get(name), dict):
+            data = {**data.pop(name), **data}
+    return data
 
 
 _DEFAULTS = ("node", "edge", "graph")
@@ -220,7 +362,8 @@ _PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|(?<![\w.])(?:' + "|"
 
 # Texts, comments and labels of HTML.
 _ASIDE = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|^\s*#[^\n]*|<(?:[^<>]|<[^<>]*>)*>', re.DOTALL | re.MULTILINE)
-_NAMED_END = re.compile(r"\bsubgraph\s+\w+\s*-[->]|-[->]\s*subgraph\s+\w+\s*[^\s\w{]", re.IGNORECASE)
+_NO_BODY = re.compile(r"\bsubgraph\s++(?!\{)[^\s{};,\[\]]++(?!\s*+\{)", re.IGNORECASE)
+_HEADS = re.compile(r'\bsubgraph\s+("(?:[^"\\]|\\.)*"|[^\s{"]+)\s*\{', re.IGNORECASE)
 
 
 class DotError(Exception):
@@ -242,19 +385,35 @@ def graph_of_dot(text: str, attribute: str | None) -> WholeGraph:
         raise DotError(said.getvalue().strip().splitlines()[-1] if said.getvalue().strip() else "it has no graph")
     if len(graphs) != 1:
         raise DotError(f"it has {len(graphs)} graphs, and each needs a file of its own")
-    if _NAMED_END.search(text):
-        raise DotError("an edge ends at a subgraph that stands elsewhere")
-    wrong = "--" if graphs[0].get_type() == "digraph" else "->"
-    if wrong in _ASIDE.sub(" ", text):
-        raise DotError(f"an edge of a {graphs[0].get_type()} is written {wrong}, as graphviz refuses it")
-    nodes, edges = list[str](), list[tuple[Any, ...]]()
-    for source, target, attributes in _edges(graphs[0]):
-        data = attributes if attribute is None else _number(attributes.get(attribute))
+    plain = _ASIDE.sub(lambda piece: "_" if piece[0][0] in '"<' else " ", text)
+    _check_text(plain, graphs[0].get_type())
+    names = [_name(name) for name in _HEADS.findall(text)]
+    edges = list[tuple[Any, ...]]()
+    for source, target, data in _edges(graphs[0].obj_dict, {}):
+        again = next((end for end in (source, target) if isinstance(end, Mapping) and names.count(
+            _name(end.get("name", ""))) > 1), None)
+        if again is not None:
+            raise DotError(f"an edge ends at the subgraph {again['name']}, which has several parts")
+        if attribute in data:
+            data = {**data, attribute: _number(data[attribute])}
         edges += ((a, b, data) for a in _ends(source) for b in _ends(target))
-    for name in _nodes(graphs[0]):
-        nodes.append(name)
-    ends = (end for edge in edges for end in edge[:2])
-    return WholeGraph(unique([*nodes, *ends]), edges, graphs[0].get_type() == "digraph")
+    return WholeGraph(_ends(graphs[0].obj_dict), edges, graphs[0].get_type() == "digraph")
+
+
+def _check_text(plain: str, kind: str) -> None:
+    """Raise DotError for what pydot reads as another graph. plain : the text without comments, and with an underscore
+    for each quoted name."""
+    wrong, depth = "--" if kind == "digraph" else "->", 0
+    if wrong in plain:
+        raise DotError(f"an edge of a {kind} is written {wrong}, as graphviz refuses it")
+    if _NO_BODY.search(plain):
+        raise DotError("a subgraph is named without its statements, which stand elsewhere")
+    for brace in re.finditer("[{}]", plain):
+        depth += 1 if brace[0] == "{" else -1
+        if not depth:
+            if plain[brace.end() :].strip(" \t\r\n;"):
+                raise DotError("there is text behind the closing brace of the graph")
+            return
 
 
 def _renamed(text: str) -> str:
@@ -262,34 +421,20 @@ def _renamed(text: str) -> str:
     return _PIECES.sub(lambda piece: piece[0] + ("_" if piece[0] in _TAKEN else ""), text)
 
 
-def _edges(graph: Any) -> Iterator[tuple[Any, Any, Mapping[str, Any]]]:
-    """Ends and attributes of all edges, also of nested subgraphs."""
-    for edge in graph.get_edge_list():
-        yield edge.get_source(), edge.get_destination(), edge.get_attributes()
-        for end in (edge.get_source(), edge.get_destination()):
-            if isinstance(end, Mapping):
-                yield from _edges_inside(end)
-    for inner in graph.get_subgraph_list():
-        yield from _edges(inner)
-
-
-def _edges_inside(graph: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Mapping[str, Any]]]:
-    """The edges inside a subgraph that is the end of an edge (a mapping in pydot)."""
-    for (source, target), several in graph.get("edges", {}).items():
-        for edge in several:
-            yield source, target, edge.get("attributes", {})
-    for several in graph.get("subgraphs", {}).values():
-        for inner in several:
-            yield from _edges_inside(inner)
-
-
-def _nodes(graph: Any) -> Iterator[str]:
-    """The names of all declared nodes."""
-    for node in graph.get_node_list():
-        if node.get_name() not in _DEFAULTS:
-            yield _name(node.get_name())
-    for inner in graph.get_subgraph_list():
-        yield from _nodes(inner)
+def _edges(graph: Mapping[str, Any], default: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Mapping[str, Any]]]:
+    """Ends and attributes of all edges of a graph, or of a subgraph, in pydot's form. default : the attributes that
+    edges have at its beginning."""
+    several = (each for kind in ("nodes", "edges", "subgraphs") for each in graph.get(kind, {}).values())
+    for statement in sorted((one for each in several for one in each), key=lambda one: one["sequence"]):
+        if statement["type"] == "edge":
+            for end in statement["points"]:
+                if isinstance(end, Mapping):
+                    yield from _edges(end, default)
+            yield *statement["points"], {**default, **statement["attributes"]}
+        elif statement["type"] != "node":
+            yield from _edges(statement, default)
+        elif statement["name"] == "edge":
+            default = {**default, **statement["attributes"]}
 
 
 def _ends(end: Any) -> list[str]:

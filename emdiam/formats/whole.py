@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,14 +31,15 @@ JITTER_BYTES = 16 << 20
 """By how much one process may be larger than another of the same command."""
 _READ_BYTES = 1 << 20
 _VERTEX_BYTES = 500  # bytes of a vertex in a networkx graph
+_FEW_EDGES, _FEW_NAMES = 100, 8
 _LEAST_CODE, _ESCAPE = 63, 63  # for bytes of graph6
 _GRAPH6_MARK = re.compile(rb"\A>>(?:graph6|sparse6|digraph6)<<")
 
 
 @dataclass(frozen=True)
 class WholeGraph:
-    """A graph in memory. nodes : of any hashable type. edges : (source, target, weight or attributes), in the form for
-    NodesSource. directed : whether edges have directions."""
+    """A graph in memory. nodes : of any hashable type. edges : (source, target, attributes); these are a mapping, or a
+    list with a weight or nothing. directed : whether edges have directions."""
 
     nodes: Sequence[Any]
     edges: Sequence[tuple[Any, ...]]
@@ -93,9 +94,9 @@ class WholeSource(HeldSource):
     def _read_info(self) -> SourceInfo:
         with self._package_is_there():
             graph = self._graph(self._whole())
-        labels = self._labels(graph.nodes)
-        self._edges = NodesSource(self.format, graph.nodes, lambda: graph.edges, len(graph.edges), graph.directed,
-                                  labels, self.weights)
+        labels, edges = self._labels(graph.nodes), self._weighed(graph.edges)
+        self._edges = NodesSource(self.format, graph.nodes, lambda: edges, len(edges), graph.directed, labels,
+                                  self.weights)
         if self._edges.labels is not None:  # answers would have places in their stead
             odd = next((node for node in graph.nodes if not isinstance(node, int) or not 0 <= node <= MAX_ID),
                        graph.nodes[0])
@@ -108,6 +109,20 @@ class WholeSource(HeldSource):
         self._names = info.labels
         kind = "int" if isinstance(info.labels, np.ndarray) else "string"
         return replace(info, n_vertices=None, labels=None, id_kind=kind)
+
+    def _weighed(self, edges: Sequence[tuple[Any, ...]]) -> Sequence[tuple[Any, ...]]:
+        """The edges in the form for NodesSource: with weights instead of attributes, if weights are kept. Raises
+        InputError if no edge has the attribute, but some have others that are numbers."""
+        if self.weights is None:
+            return edges
+        name = self._attribute()
+        found = [(*edge[:2], _weight(edge[2], name)) for edge in edges]
+        if all(edge[2] is None for edge in found):
+            others = unique(other for edge in edges[:_FEW_EDGES] for other in _numbers(edge[2]))
+            if others:
+                raise self.error(f"its edges have no attribute {name}; they have {', '.join(others[:_FEW_NAMES])}",
+                                 remedy=f"name one, as in --weights={others[0]}")
+        return found
 
     def _labels(self, nodes: Sequence[Any]) -> Sequence[Any] | None:
         """The labels of the vertices if the user sets the kind of ids; None: the nodes themselves."""
@@ -162,6 +177,20 @@ class WholeSource(HeldSource):
                           remedy="mend the file, or write the graph as an edge list")
 
 
+def _weight(data: Any, name: str) -> Any:
+    """The weight among the attributes of an edge, None without one."""
+    return data.get(name) if isinstance(data, Mapping) else next(iter(data), None)
+
+
+def _numbers(data: Any) -> Iterator[str]:
+    """The names of attributes whose values are numbers."""
+    for name, value in data.items() if isinstance(data, Mapping) else ():
+        with suppress(ValueError, InvalidOperation):
+            if not isinstance(value, bool | list | tuple | dict | None):
+                Decimal(str(value).strip('"'))
+                yield name
+
+
 # Texts, and reals of GML (which networkx converts to floats), also without a point, which it would cut at the exponent.
 _LONG = re.compile(r'"[^"]*"|[+-]?[0-9]*\.[0-9]*(?:[Ee][+-]?[0-9]+)?|(?<=[ \t])[+-]?[0-9]+[Ee][+-]?[0-9]+(?=[\s\]])')
 _MARK = "\ue000"
@@ -197,7 +226,7 @@ class GmlSource(WholeSource):
             graph = nx.parse_gml(_LONG.sub(_marked, text).splitlines(), label="id", destringizer=_number)
         except (nx.NetworkXException, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             raise self._refused(error) from error
-        return _of_networkx(graph, None if self.weights is None else self._attribute())
+        return _of_networkx(graph)
 
 
 class Graph6Source(WholeSource):
@@ -222,7 +251,7 @@ class Graph6Source(WholeSource):
             graph = (nx.from_sparse6_bytes if sparse else nx.from_graph6_bytes)(lines[0])
         except (nx.NetworkXException, ValueError, IndexError, TypeError, StopIteration) as error:
             raise self._refused(error) from error
-        return _of_networkx(graph, None)
+        return _of_networkx(graph)
 
     def _check_vertices(self, count: int) -> None:
         """Raise BudgetError if `count` vertices do not fit in memory; a few bytes can declare any number."""
@@ -253,10 +282,9 @@ def _digraph6(line: bytes) -> WholeGraph:
     return WholeGraph(range(n), [(*arc, {}) for arc in zip(src.tolist(), dst.tolist(), strict=True)], True)
 
 
-def _of_networkx(graph: Any, attribute: str | None) -> WholeGraph:
-    """The WholeGraph of a networkx graph. attribute : edge attribute with the weights, None without."""
-    data = True if attribute is None else attribute
-    return WholeGraph(list(graph), list(graph.edges(data=data)), graph.is_directed())
+def _of_networkx(graph: Any) -> WholeGraph:
+    """The WholeGraph of a networkx graph."""
+    return WholeGraph(list(graph), list(graph.edges(data=True)), graph.is_directed())
 
 
 class JsonSource(WholeSource):
@@ -269,7 +297,7 @@ class JsonSource(WholeSource):
         from .text_graphs import JsonError, graph_of_json
 
         try:
-            return graph_of_json(self._text(data), None if self.weights is None else self._attribute())
+            return graph_of_json(self._text(data), self.weights is not None)
         except JsonError as error:
             raise self.error(str(error.args[0]), remedy=error.args[1]) from error
         except (ValueError, RecursionError) as error:

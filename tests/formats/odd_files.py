@@ -4,8 +4,10 @@ kinds.py."""
 from __future__ import annotations
 
 import io
+import json
 import struct
 import zipfile
+from typing import Any
 
 from tests.formats.kinds import Kind
 from tests.helpers.handed_in import Facts
@@ -44,5 +46,86 @@ _ARCHIVES = {
                                                 ' target="q"/></graph></graphml>', notes__txt="by us\n"), _EDGE),
 }
 
-FILE_KINDS: dict[str, Kind] = {**_ARCHIVES}
+
+def _json(value: object, right: Facts | None, *options: str, **more: Any) -> Kind:
+    return Kind(".json", json.dumps(value), right, options, **more)
+
+
+_ABC, _PATH = ["a", "b", "c"], [["a", "b"], ["b", "c"]]
+_LINKS = [{"source": "a", "target": "b"}, {"source": "b", "target": "c"}]
+_FOURTH = Facts(4, 2, 2)  # a path of three, and a vertex alone
+
+_JSON = {
+    "vertices": _json({"vertices": [*_ABC, "d"], "edges": _PATH}, _FOURTH),
+    "Nodes": _json({"Nodes": [*_ABC, "d"], "edges": _PATH}, _FOURTH),
+    "nodes and vertices": _json({"nodes": _ABC, "vertices": ["d"], "edges": _PATH}, None),
+    "points": _json({"points": [*_ABC, "d"], "edges": _PATH}, None),
+    "people": _json({"people": [*_ABC, "d"], "edges": _PATH}, None),
+    "people with names": _json({"people": [{"name": name} for name in "abcd"], "edges": _PATH}, None),
+    "n": _json({"n": 5, "edges": [[0, 1], [1, 2]]}, Facts(5, 2, 2)),
+    "num_nodes from 1": _json({"num_nodes": 5, "edges": [[1, 2], [2, 5]]}, Facts(5, 2, 2)),
+    "num_nodes that are there": _json({"num_nodes": 3, "edges": _PATH}, _THREE),
+    "num_nodes of names": _json({"num_nodes": 4, "edges": _PATH}, None),
+    "num_nodes below": _json({"num_nodes": 2, "edges": [[0, 1], [1, 2]]}, None),
+    "num_nodes beside nodes": _json({"num_nodes": 4, "nodes": _ABC, "edges": _PATH}, None),
+    "nodes outside of the graph": _json({"nodes": [*_ABC, "d"], "graph": {"edges": _PATH}}, _FOURTH),
+    "nodes inside and outside": _json({"nodes": [*_ABC, "d"], "graph": {"nodes": _ABC, "edges": _PATH}}, None),
+    "arcs beside edges": _json({"edges": _PATH, "arcs": [["c", "d"]]}, None),
+    "relationships beside edges": _json({"edges": _PATH, "relationships": [{"start": "c", "end": "d"}]}, None),
+    "hyperedges beside edges": _json({"edges": _PATH, "hyperedges": {"x": _ABC}}, None),
+    "roads beside edges": _json({"edges": _PATH, "roads": [{"from": "c", "to": "d"}]}, None),
+    "a matrix beside edges": _json({"nodes": _ABC, "edges": [], "adjacency_matrix": [[0, 1], [1, 0]]}, None),
+    "edges inside nodes": _json({"nodes": [{"id": "a", "edges": ["b"]}, {"id": "b", "edges": []}], "edges": []}, None),
+    "addresses inside nodes": _json({"nodes": [{"id": name, "links": ["http://x"]} for name in _ABC],
+                                     "edges": _PATH}, _THREE),
+    "categories": _json({"nodes": [{"id": name} for name in _ABC], "links": _LINKS, "categories": [{"name": "x"}],
+                         "tags": ["x", "y"]}, _THREE),
+    "ends that are places": _json({"nodes": [{"id": v} for v in (1, 2, 3, 4)], "links": [
+        {"source": v, "target": v + 1} for v in (0, 1, 2)]}, None),
+    "ends that are places from 1": _json({"nodes": [{"id": v} for v in (0, 2, 4)], "edges": [[1, 2], [2, 3]]}, None),
+    "ends that are no nodes, nor places": _json({"nodes": [1, 2], "edges": [[1, 2], [2, 30]]}, _THREE),
+    "neighbours that are no nodes": _json({"directed": False, "nodes": [{"id": 0}], "adjacency": [[{"id": 1}]]}, None),
+    "neighbours of a node twice": _json({"nodes": [{"id": 0}, {"id": 0}], "adjacency": [[{"id": 0}], []]}, None),
+    "triples": _json([["Ann", "knows", "Bob"], ["Bob", "likes", "Cem"]], None),
+    "triples of names": _json([["a", "b", "c"], ["c", "d", "e"]], None),
+    "triples of numbers": _json([[1, 100, 2], [2, 101, 3], [3, 100, 4]], None),
+    "triples of numbers that are weights": _json([[1, 100, 1], [2, 101, 1], [3, 100, 1]], Facts(5, 3, 2), refusable=True),
+    "weights of lists": _json([[0, 1, 1], [1, 2, 2]], _THREE),
+    "weights of lists, wanted": _json([[1, 100, 1], [2, 100, 1]], _THREE, "--weights", "weight"),
+    "attributes of lists": _json([["a", "b", {"x": 1}], ["b", "c", {}]], _THREE),
+    "triples beside nodes": _json({"nodes": {"a": {}, "b": {}}, "edges": [["a", "b", "c"]]}, None),
+    "lists of several lengths": _json([["a", "b"], ["b", "c", 3]], None),
+    "two pairs of ends": _json([{"source": "x", "target": "y", "from": "a", "to": "b"},
+                                {"source": "x", "target": "y", "from": "b", "to": "c"}], None),
+    "from and to that are dates": _json([{"a": "p", "b": "q", "from": "2020-01-01", "to": "2020-02-01"},
+                                         {"a": "q", "b": "r", "from": "2020-01-02", "to": "2020-02-01"}], None),
+    "a list of edges as an attribute": _json({"directed": False, "graph": {"edges": [["x", "y"]], "name": "k"}, "nodes": [
+        {"id": v} for v in (0, 1, 2)], "links": [{"source": 0, "target": 1}, {"source": 1, "target": 2}]}, _THREE),
+    "a number of edges as an attribute": _json({"graph": {"edges": 2}, "nodes": [{"id": v} for v in _ABC],
+                                                "links": _LINKS}, _THREE),
+    "edges inside, none outside": _json({"edges": [], "graph": {"edges": _PATH}}, None),
+    "attributes inside attributes": _json({"edges": [{"source": "a", "target": "b", "attributes": {"weight": 3}}]},
+                                          _EDGE, "--weights", "weight"),
+}
+
+_WEIGHT = ("--weights", "weight")
+
+_DOT = {
+    "an end that is a subgraph by its name": Kind(".dot", "digraph { subgraph s { p; q }\n r -> subgraph s\n t -> u }",
+                                                  None),
+    "a subgraph by a quoted name": Kind(".dot", 'digraph { subgraph "s 1" { p; q }\n r -> subgraph "s 1"; }', None),
+    "a subgraph in two parts": Kind(".dot", "graph { subgraph s { p } subgraph s { q } r -- subgraph s { t } }", None),
+    "two parts that are no end": Kind(".dot", "graph { subgraph s { p -- q } subgraph s { q -- r } }", _THREE),
+    "a chain through a subgraph": Kind(".dot", "graph { a -- subgraph s { b } -- c }", _THREE),
+    "text behind the brace": Kind(".dot", "graph { a -- b }\n c -- d", None),
+    "a brace too many": Kind(".dot", "digraph { a -> b } }\n c -> d", None),
+    "a comment behind the brace": Kind(".dot", 'graph { a -- b [label="}"] }; // c -- d\n', _EDGE),
+    "an end without vertices": Kind(".dot", "graph { a -- {}; b -- c }", Facts(3, 1, 1)),
+    "weights by default": Kind(".dot", "graph { edge [weight=5]; a -- b; subgraph { edge [weight=2]; b -- c } c -- d }",
+                               _FOUR, _WEIGHT),
+}
+
+FILE_KINDS: dict[str, Kind] = {**_ARCHIVES,
+                              **{f"JSON, {name}": kind for name, kind in _JSON.items()},
+                              **{f"DOT, {name}": kind for name, kind in _DOT.items()}}
 """Kinds of graph files and archives."""
