@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 from xml.parsers import expat
 
@@ -21,8 +22,22 @@ from .weights import NAMES, WHOLE
 _CHUNK_BYTES = 1 << 18
 _LONGEST_TAG = 16 << 20
 _LONGEST_TEXT = 1 << 12
-_GEXF_WEIGHT = "weight"
+_GEXF_WEIGHTS = ("weight", "cardinal")
+_PARTS = frozenset(("graph", "node", "edge", "hyperedge"))
+_ASIDE = frozenset(("data", "desc", "default", "attvalue"))  # tags that have no part of a graph within them
+_DIRECTIONS = {"directed": True, "true": True, "1": True, "undirected": False, "false": False, "0": False,
+               "mutual": False}
 _REMEDY = "fetch or write the file again"
+
+
+@dataclass
+class _Edge:
+    """An edge whose tag is open. weight : its text, if already known."""
+
+    src: str | None
+    dst: str | None
+    directed: bool
+    weight: str | None
 
 
 class _Tags:
@@ -36,11 +51,11 @@ class _Tags:
         self._source, self._collector = source, collector
         self._column = None if source.weights is None else source.weights.column
         self._graphs = 0
-        self._arcs = list[bool]()  # for open graphs: whether edges are directed
+        self._open = list[str]()  # the tags that are open; "" for those of other namespaces and within them
+        self._arcs = list[bool | None]()  # for open graphs: whether edges are directed, None if it does not say
         self._keys, self._names = set[str](), list[str]()
         self._default: str | None = None
-        self._edge: tuple[str | None, str | None, bool] | None = None
-        self._weight: str | None = None
+        self._edges = list[_Edge]()  # that are open; a graph within an edge has edges too
         self._text: list[str] | None = None
         self.n_weights = 0
 
@@ -50,34 +65,69 @@ class _Tags:
             return (name or "").strip().lower() in NAMES
         return name == self._column
 
-    def open_graph(self, arcs: bool) -> None:
-        """Handle the tag of a graph. A graph inside another is a part of it; a second one beside it is refused."""
+    def start_tag(self, name: str, values: dict[str, str]) -> None:
+        """Handle the start of a tag. Raises InputError for a graph, node or edge at another place than in a graph."""
+        prefix, _, tag = name.lower().rpartition(":")
+        if not self._open:
+            self._root = prefix, values.get("xmlns")
+        foreign = (prefix, values.get("xmlns", self._root[1])) != self._root or self._open[-1:] == [""]
+        if tag in _PARTS and not (foreign and "data" in self._open) and (
+                foreign or not _ASIDE.isdisjoint(self._open) or not (self._arcs or tag == "graph")):
+            raise self._source.error(f"a tag {name} within data, outside of a graph or of another namespace",
+                                     remedy="remove it, or write it within the graph as its other tags")
+        if not foreign:
+            self.start(tag, values)
+        self._open.append("" if foreign else tag)
+
+    def end_tag(self) -> None:
+        """Handle the end of a tag."""
+        self.end(self._open.pop())
+
+    def open_graph(self, directions: str | None) -> None:
+        """Handle the tag of a graph. A graph inside another is a part of it; a second one beside it is refused.
+        directions : the word of the tag for those of its edges."""
         if not self._arcs:
             self._graphs += 1
             if self._graphs > 1:
                 raise self._source.error("the document has several graphs", remedy="give each a file of its own")
-        self._arcs.append(arcs)
+        self._arcs.append(_DIRECTIONS.get((directions or "").strip().lower()))
 
     def close_graph(self) -> None:
         """Handle the end of a graph."""
         self._arcs.pop()
 
-    def open_edge(self, src: str | None, dst: str | None, directed: bool, weight: str | None) -> None:
-        """Handle the tag of an edge."""
-        self._edge, self._weight = (src, dst, directed), weight
+    def open_edge(self, values: dict[str, str], directions: str | None, weight: str | None) -> None:
+        """Handle the tag of an edge. directions : its own word. Raises InputError if directions are to be kept, and
+        that is no known word, or the edge and its graph have none."""
+        word = None if directions is None else directions.strip().lower()
+        directed = self._arcs[-1] if word is None else _DIRECTIONS.get(word)
+        if directed is None and self._source.wishes.directed:
+            raise self._source.error("whether an edge has a direction is not said", text=directions, remedy="write"
+                                     " directed or undirected for it or its graph, or leave out --directed")
+        self._edges.append(_Edge(values.get("source"), values.get("target"), bool(directed), weight))
 
     def close_edge(self) -> None:
         """Handle the end of an edge, whose weight is now known."""
-        if self._edge is not None:
-            src, dst, directed = self._edge
-            weight = self._weight if self._weight is not None else self._default
-            if weight is None and self._column is not None and not self._keys:
-                raise self._source.error(f"its edges have no attribute {self._column or 'weight'}; they have "
-                                         f"{', '.join(filter(None, self._names)) or 'none'}",
-                                         remedy="name the attribute that has the weights, or keep no weights")
-            self._collector.edge(src, dst, weight, directed=directed)
-            self.n_weights += self._weight is not None
-            self._edge = None
+        edge = self._edges.pop()
+        weight = edge.weight if edge.weight is not None else self._default
+        if weight is None and self._column is not None and not self._keys:
+            names = list(filter(None, self._names))
+            raise self._source.error(f"its edges have no attribute {self._column or 'weight'}; they have "
+                                     f"{', '.join(names) or 'none'}", remedy=f"name one, as in --weights={names[0]}"
+                                     if names else "leave out --weights")
+        self._collector.edge(edge.src, edge.dst, weight, directed=edge.directed)
+        self.n_weights += edge.weight is not None
+
+    def _is_in_edge(self) -> bool:
+        """Whether the open tags are of an edge, not of a node within it."""
+        return next((tag for tag in reversed(self._open) if tag in ("node", "edge")), "") == "edge"
+
+    def weigh(self, weight: str | None) -> None:
+        """Give the open edge its weight. Raises InputError if it has one."""
+        if self._edges[-1].weight is not None and self._column is not None:
+            raise self._source.error("an edge has several weights, perhaps at several times",
+                                     remedy="keep one for each edge")
+        self._edges[-1].weight = weight
 
     def text(self, data: str) -> None:
         """Collect a piece of the text between tags."""
@@ -91,7 +141,7 @@ class _Tags:
 
     @abstractmethod
     def start(self, tag: str, values: dict[str, str]) -> None:
-        """Handle the start of a tag; its name has no namespace."""
+        """Handle the start of a tag; its name has no namespace, and is in lower case."""
 
     def end(self, tag: str) -> None:
         """Handle the end of a tag."""
@@ -99,43 +149,54 @@ class _Tags:
             self.close_edge()
         elif tag == "graph":
             self.close_graph()
-        elif tag == "default" and self._text is not None:
-            self._default = self.taken_text()
 
 
 class _GraphmlTags(_Tags):
+    def __init__(self, source: XmlSource, collector: Collector) -> None:
+        super().__init__(source, collector)
+        self._declared = list[tuple[str, str]]()  # (id, name) of the attributes of edges
+        self._defaults = dict[str, str]()
+        self._key: str | None = None
+
     def start(self, tag: str, values: dict[str, str]) -> None:
         if tag == "graph":
-            self.open_graph(values.get("edgedefault") == "directed")
+            self._choose()
+            self.open_graph(values.get("edgedefault"))
         elif tag == "node":
             self._collector.vertex(values.get("id"))
         elif tag == "edge":
-            self.open_edge(values.get("source"), values.get("target"),
-                           values.get("directed", "true" if self._arcs[-1] else "false") in ("true", "1"), None)
+            self.open_edge(values, values.get("directed"), None)
         elif tag == "hyperedge":
             raise self._source.error("the document has hyperedges, which join any number of vertices",
                                      remedy="replace them by edges")
         elif tag == "key" and values.get("for", "all") in ("edge", "all"):
-            name = values.get("attr.name", values.get("id", ""))
-            self._names.append(name)
-            if self._is_weight(name):
-                self._key = values.get("id", "")
-                self._keys.add(self._key)
-                if len(self._keys) > 1 and self._column is not None:
-                    raise self._source.error(f"its edges have several attributes of weights ({', '.join(self._names)})",
-                                             remedy=f"name one, as in --weights={name}")
-        elif (tag == "data" and self._edge is not None and values.get("key") in self._keys) or (
+            self._key = values.get("id", "")
+            self._declared.append((self._key, values.get("attr.name", self._key)))
+        elif (tag == "data" and values.get("key") in self._keys and self._is_in_edge()) or (
                 tag == "default" and self._key is not None):
             self._text = []
 
-    _key: str | None = None
+    def _choose(self) -> None:
+        """Choose the attribute of weights among the declared ones. Raises InputError for several."""
+        self._names = [name for _, name in self._declared]
+        found = [(key, name) for key, name in self._declared if self._is_weight(name)] or [
+            (key, name) for key, name in self._declared if self._is_weight(key)]
+        if len(found) > 1 and self._column is not None:
+            alike = len({name for _, name in found}) < len(found)
+            both = [key if alike else name for key, name in found]
+            raise self._source.error(f"its edges have several attributes of weights ({', '.join(both)})",
+                                     remedy=f"name one, as in --weights={both[-1]}")
+        self._keys = {key for key, _ in found}
+        self._default = next((self._defaults[key] for key in self._keys if key in self._defaults), None)
 
     def end(self, tag: str) -> None:
         super().end(tag)
         if tag == "key":
             self._key = None
+        elif tag == "default" and self._text is not None and self._key is not None:
+            self._defaults[self._key] = self.taken_text()
         elif tag == "data" and self._text is not None:
-            self._weight = self.taken_text()
+            self.weigh(self.taken_text())
 
 
 class _GexfTags(_Tags):
@@ -143,7 +204,7 @@ class _GexfTags(_Tags):
 
     def start(self, tag: str, values: dict[str, str]) -> None:
         if tag == "graph":
-            self.open_graph(values.get("defaultedgetype", "undirected") == "directed")
+            self.open_graph(values.get("defaultedgetype", "undirected"))
         elif tag == "node":
             self._collector.vertex(values.get("id"))
         elif tag == "attributes":
@@ -156,22 +217,20 @@ class _GexfTags(_Tags):
         elif tag == "default" and self._in_key:
             self._text = []
         elif tag == "edge":
-            kind = values.get("type", "directed" if self._arcs[-1] else "undirected")
-            own = values.get("weight")
+            own = values.get("weight", values.get("cardinal"))  # the latter in version 1.0
             if self._column:
-                own = own if self._column == _GEXF_WEIGHT else None
+                own = own if self._column in _GEXF_WEIGHTS else None
             elif self._column is not None and own is None and not self._keys:
                 own = "1"  # the weight of an edge without this attribute
             self._own = own is not None
-            self.open_edge(values.get("source"), values.get("target"), kind == "directed", own)
-        elif tag == "attvalue" and self._edge is not None and values.get("for") in self._keys and not self._own:
-            if self._weight is not None:
-                raise self._source.error("an edge has several weights, perhaps at several times",
-                                         remedy="keep one for each edge")
-            self._weight = values.get("value")
+            self.open_edge(values, values.get("type"), own)
+        elif tag == "attvalue" and not self._own and values.get("for") in self._keys and self._is_in_edge():
+            self.weigh(values.get("value"))
 
     def end(self, tag: str) -> None:
         super().end(tag)
+        if tag == "default" and self._text is not None:
+            self._default = self.taken_text()
         self._in_key = self._in_key and tag != "attribute"
 
 
@@ -207,15 +266,12 @@ class XmlSource(FileSource):
 
     def _attach(self, parser: Any, tags: _Tags) -> None:
         """Connect the parser to the handlers of `tags`."""
-        def local(name: str) -> str:
-            return name.rpartition(":")[2]
-
         def refuse_entity(name: str, *_: object) -> None:
             raise self.error("the document declares an entity, which may stand for any amount of text", text=name,
                              line=parser.CurrentLineNumber, remedy="write it without entities of its own")
 
-        parser.StartElementHandler = lambda name, values: tags.start(local(name), values)
-        parser.EndElementHandler = lambda name: tags.end(local(name))
+        parser.StartElementHandler = tags.start_tag
+        parser.EndElementHandler = lambda _: tags.end_tag()
         parser.CharacterDataHandler = tags.text
         parser.EntityDeclHandler = refuse_entity
 

@@ -125,7 +125,42 @@ _DOT = {
                                _FOUR, _WEIGHT),
 }
 
+
+def _graphml(body: str, keys: str = "", default: str = ' edgedefault="undirected"') -> str:
+    return f'<graphml xmlns="http://g">{keys}<graph{default}>{body}</graph></graphml>'
+
+
+def _nodes(names: str) -> str:
+    return "".join(f'<node id="{name}"/>' for name in names)
+
+
+_AB, _BC = '<edge source="a" target="b"/>', '<edge source="b" target="c"/>'
+_KEY, _DATA = '<key id="{}" for="edge" attr.name="weight"/>', '<edge source="a" target="b">{}</edge>'
+
+_XML = {
+    "GraphML, a graph in an edge": Kind(".graphml", _graphml(_nodes("ab") + _DATA.format(
+        f'<graph edgedefault="directed">{_nodes("cd")}<edge source="c" target="d"/></graph>') + _BC), _FOUR),
+    "GraphML, a weight behind a graph in an edge": Kind(".graphml", _graphml(_nodes("ab") + _DATA.format(
+        '<graph><node id="c"><data key="w">7</data></node></graph><data key="w">3</data>')
+        + '<edge source="b" target="c"><data key="w">1</data></edge>', _KEY.format("w")), _THREE, _WEIGHT),
+    "GraphML, an edge of another namespace": Kind(".graphml", _graphml(_nodes("abc") + _DATA.format(
+        '<data key="x"><y:edge source="c" target="a"/><edge xmlns="http://h"/></data>') + _BC), _THREE),
+    "GraphML, an edge within data": Kind(".graphml", _graphml(_nodes("abc") + _DATA.format(f"<data>{_BC}</data>")), None),
+    "GraphML, an edge of another namespace in the graph": Kind(".graphml", _graphml(_AB + "<y:edge/>"), None),
+    "GraphML, with a prefix": Kind(".graphml", '<g:graphml xmlns:g="http://g"><g:graph edgedefault="directed"><g:edge'
+                                   ' source="a" target="b"/></g:graph></g:graphml>', _EDGE),
+    "GraphML, no graph": Kind(".graphml", f"<graphml>{_AB}</graphml>", None),
+    "GraphML, capitals": Kind(".graphml", _graphml(_nodes("abc") + _AB.replace("edge", "EDGE") + _BC), _THREE),
+    "GraphML, two weights of an edge": Kind(".graphml", _graphml(_DATA.format(
+        '<data key="w">1</data><data key="w">2</data>'), _KEY.format("w")), None, _WEIGHT),
+    "GraphML, weights by their key": Kind(".graphml", _graphml(_DATA.format(
+        '<data key="v">1</data><data key="w">2</data>'), _KEY.format("v") + _KEY.format("w")), _EDGE,
+        ("--weights", "v")),
+    "GEXF, edges in an edge": Kind(".gexf", f'<gexf><graph><nodes>{_nodes("abc")}</nodes><edges>'
+                                   f"{_DATA.format(_BC)}</edges></graph></gexf>", _THREE),
+}
+
 FILE_KINDS: dict[str, Kind] = {**_ARCHIVES,
                               **{f"JSON, {name}": kind for name, kind in _JSON.items()},
-                              **{f"DOT, {name}": kind for name, kind in _DOT.items()}}
+                              **{f"DOT, {name}": kind for name, kind in _DOT.items()}, **_XML}
 """Kinds of graph files and archives."""

@@ -183,3 +183,32 @@ def test_comments_that_say_undirected_count_for_all_separators(lines: str, tmp_p
     with pytest.raises(InputError, match="have no directions"):
         emdiam.convert(tmp_path / "g.txt", tmp_path / "g.zarr", directed=True, columns=columns)
     assert emdiam.convert(tmp_path / "g.txt", tmp_path / "g.zarr", columns=columns).record.n_edges == 2
+
+
+_NODES = '<node id="a"/><node id="b"/>'
+_OF_GRAPH = '<graphml><graph{}>' + _NODES + '<edge source="a" target="b"{}/></graph></graphml>'
+_OF_GEXF = '<gexf><graph{}><nodes>' + _NODES + '</nodes><edges><edge source="a" target="b"{}/></edges></graph></gexf>'
+_OF_JSON = '{{{} "nodes": ["a", "b"], "edges": [{{"source": "a", "target": "b" {}}}]}}'
+WORDS: list[tuple[str, str, str, str, int | None]] = [
+    ("graphml", _OF_GRAPH, ' edgedefault="Directed"', "", 1), ("graphml", _OF_GRAPH, "", ' directed="TRUE"', 1),
+    ("graphml", _OF_GRAPH, ' edgedefault="directed"', ' directed="0"', 2), ("graphml", _OF_GRAPH, "", "", None),
+    ("graphml", _OF_GRAPH, ' edgedefault="mixed"', "", None),
+    ("gexf", _OF_GEXF, ' defaultedgetype="Directed"', "", 1), ("gexf", _OF_GEXF, "", "", 2),
+    ("gexf", _OF_GEXF, "", ' type="dir"', None), ("gexf", _OF_GEXF, ' defaultedgetype="directed"', ' type="mutual"', 2),
+    ("json", _OF_JSON, '"directed": "false",', "", None), ("json", _OF_JSON, '"directed": "maybe",', "", None),
+    ("json", _OF_JSON, '"options": {"type": "undirected"},', "", None), ("json", _OF_JSON, '"type": "undirected",', "", None),
+    ("json", _OF_JSON, "", ', "type": "Undirected"', None), ("json", _OF_JSON, "", ', "undirected": true', None),
+    ("json", _OF_JSON, '"directed": false,', ', "directed": true', 1), ("json", _OF_JSON, "", ', "type": "road"', 1),
+]
+
+
+@pytest.mark.parametrize(("suffix", "text", "of_graph", "of_edge", "arcs"), WORDS)
+def test_words_for_directions(suffix: str, text: str, of_graph: str, of_edge: str, arcs: int | None, tmp_path: Path):
+    (tmp_path / f"g.{suffix}").write_text(text.format(of_graph, of_edge))
+    if arcs is None:
+        with pytest.raises(InputError, match="direct"):
+            emdiam.convert(tmp_path / f"g.{suffix}", tmp_path / "g.zarr", directed=True)
+        return
+    emdiam.convert(tmp_path / f"g.{suffix}", tmp_path / "g.zarr", directed=True)
+    with emdiam.open(tmp_path / "g.zarr", directed=True) as store:
+        assert store.record.n_edges == arcs
