@@ -21,10 +21,26 @@ from .source import EdgeBatch
 from .streams import block_bytes_for, text_blocks
 from .weights import FLOAT64, LARGEST_WHOLE, LEAST_WHOLE, WHOLE, checked_weights, common_kind
 
+_ID = re.compile(r"[0-9]{1,19}")
 _WHOLE = re.compile(r"\s*[-+]?\d+\s*")
 
 Where = Callable[[], dict[str, int]]
 """() -> where in the input it is, as InputError takes it."""
+
+
+def number(text: str) -> float:
+    """The number in a text. Raises ValueError for another text, also for the underscores and digits of other scripts
+    that Python accepts."""
+    if "_" in text or not text.isascii():
+        raise ValueError
+    return float(text)
+
+
+def vertex_number(text: str) -> int:
+    """The number of a vertex in a text. Raises ValueError for another text."""
+    if not _ID.fullmatch(text):
+        raise ValueError
+    return int(text)
 
 
 class _Edges(ABC):
@@ -98,7 +114,7 @@ class _Edges(ABC):
             return None
         for place, text in enumerate(texts):
             try:
-                values[place] = float(text)
+                values[place] = number(text)
             except ValueError:
                 raise self._error("a weight is not a number", "give every edge a number, or keep no weights",
                                   text.strip()) from None

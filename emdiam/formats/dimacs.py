@@ -2,7 +2,8 @@
 "e u v") and the PACE flavours of .gr ("p tw n m" and "p ds n m", then bare pairs). Ids are 1-based, n is declared.
 
 Weights are dropped and counted, or kept; lines "c ..." are comments, and lines "n ..." describe vertices. The number of
-edge lines is checked; some colouring files declare twice or half of their number, and both are accepted.
+edge lines is checked. Some colouring files list every edge in both directions and declare half of their lines; others
+declare twice their number, which a note says.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from .base import FileSource
 from .inputs import HeaderLine, header_line
 from .lines import FURTHER_FIELDS, LineReader
 from .source import EdgeBatch, SourceInfo
+from .symmetry import Balance
 from .weights import WHOLE
 
 # Name of the problem -> letter of its edge lines.
@@ -50,11 +52,18 @@ class DimacsSource(FileSource):
         header, letter, n, m = self._read_header()
         lines = LineReader(self.name, header.number + 1, letter=letter, least=1, largest=n, weights=self.weights,
                            closed=2 if letter == "a" else 0)
+        balance = Balance()
         with self.input.text(header.offset) as stream:
-            yield from lines.pairs(stream, "cn", batch_bytes)
+            for batch in lines.pairs(stream, "cn", batch_bytes):
+                if letter == "e":
+                    balance.add(batch.src, batch.dst)
+                yield batch
         self.weight_kind = lines.weight_kind()
         more = FURTHER_FIELDS if self.weights is not None else _MORE.get(header.text.split()[1], FURTHER_FIELDS)
         self.dropped = {more: lines.n_further}
-        if lines.n_pairs != m and not (letter == "e" and (lines.n_pairs == 2 * m or 2 * lines.n_pairs == m)):
+        half = letter == "e" and 2 * lines.n_pairs == m
+        self.notes = (f"the header declares {m:,} edges, twice the number of lines",) if half else ()
+        if lines.n_pairs != m and not half and not (
+                letter == "e" and lines.n_pairs == 2 * m and balance.symmetric):
             raise header.error(f"the header declares {m:,} edges but there are {lines.n_pairs:,}",
                                "fix the problem line or fetch the file again")

@@ -15,8 +15,9 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 
+from ..units import format_count
 from .base import FileSource
-from .collected import Collector, NumberedEdges, TextLines
+from .collected import Collector, NumberedEdges, TextLines, number, vertex_number
 from .inputs import text_head
 from .source import EdgeBatch, SourceInfo
 from .weights import WHOLE
@@ -27,7 +28,7 @@ _COUNT = re.compile(r"\b(n|nr|nc|nm)\s*=\s*(\d{1,18})", re.IGNORECASE)
 _FORM = re.compile(r"\bformat\s*=\s*(\w+)", re.IGNORECASE)
 _EMBEDDED = re.compile(r"\blabels\s+embedded\b", re.IGNORECASE)
 _LABELS = re.compile(r"(?<!row )(?<!column )(?<!col )\blabels\s*:", re.IGNORECASE)
-_LABEL = re.compile(r'"([^"]*)"|([^\s,]+)')
+_LABEL = re.compile(r""""([^"]*)"|'([^']*)'(?![^\s,])|([^\s,]+)""")
 _NO_DIAGONAL = re.compile(r"\bdiagonal\s*=?\s*absent\b", re.IGNORECASE)
 _COMMENTS = ("#", "//", "%")
 
@@ -75,7 +76,7 @@ class DlSource(FileSource):
         embedded = bool(_EMBEDDED.search(text))
         if embedded and form == "fullmatrix":
             raise self.error("a DL matrix with embedded labels", remedy="write the labels above the data")
-        labels = tuple(quoted or plain for quoted, plain in _LABEL.findall("".join(below)))
+        labels = tuple(_words("".join(below)))
         if labels and (len(labels) != counts["n"] or len(set(labels)) < len(labels)):
             raise self.error(f"{len(labels):,} labels, {len(set(labels)):,} of them different, where n={counts['n']:,}",
                              remedy="give each vertex a label of its own, or none")
@@ -111,7 +112,7 @@ class DlSource(FileSource):
         place, values, whole = 0, 0, header.n * (header.n - (not header.diagonal))
         for word in (word for line in data for word in line.split()):
             try:
-                entry = float(word)
+                entry = number(word)
             except ValueError:
                 raise lines.error("a value of the matrix is no number", word) from None
             if entry and place < whole:
@@ -129,7 +130,7 @@ class DlSource(FileSource):
 
     def _listed(self, header: _Header, lines: TextLines, data: Iterator[str], batch_bytes: int) -> Iterator[EdgeBatch]:
         edges = NumberedEdges(self, header.n, batch_bytes, lambda: {"line": lines.number})
-        values = 0
+        values = zeros = 0
         for line in data:
             fields = line.split()
             if len(fields) > 2 and "," in fields[-1]:
@@ -137,25 +138,39 @@ class DlSource(FileSource):
             words = line.replace(",", " ").split()
             first, others, weight = self._ends(header, lines, words)
             try:
-                for other in others:
-                    edges.edge(int(first), int(other), weight, directed=True)
+                src, *ends = map(vertex_number, (first, *others))
             except ValueError:
                 raise lines.error("a line of something else than numbers of vertices", line) from None
+            for dst in ends if number(weight) else ():
+                edges.edge(src, dst, weight, directed=True)
+            zeros += not number(weight)
             values += header.form == "edgelist1" and len(words) > 2
             yield from edges.ready()
         yield from edges.take()
+        self._note(zeros)
         self.dropped = {"values": values if self.weights is None else 0}
 
     def _named(self, header: _Header, lines: TextLines, data: Iterator[str], batch_bytes: int) -> Iterator[EdgeBatch]:
         edges = Collector(self, batch_bytes, lambda: {"line": lines.number})
+        names, zeros = set[str](), 0
         for line in data:
-            words = [quoted or plain for quoted, plain in _LABEL.findall(line)]
-            first, others, weight = self._ends(header, lines, words)
-            edges.vertex(first)
-            for other in others:
+            first, others, weight = self._ends(header, lines, _words(line))
+            names.update((first, *others))
+            for vertex in (first, *others):
+                edges.vertex(vertex)
+            for other in others if number(weight) else ():
                 edges.edge(first, other, weight, directed=True)
+            zeros += not number(weight)
             yield from edges.ready()
         yield from edges.take()
+        self._note(zeros)
+        if len(names) != header.n:
+            raise self.error(f"the data have {len(names):,} labels where n is {header.n:,}", remedy="quote labels with"
+                             " blanks, or write the labels of all vertices above the data")
+
+    def _note(self, zeros: int) -> None:
+        """Say how many entries of a list were no edges, as in a matrix."""
+        self.notes = (f"{format_count(zeros, 'entry', 'entries')} with the value 0, which are no edges",) if zeros else ()
 
     def _ends(self, header: _Header, lines: TextLines, words: list[str]) -> tuple[str, list[str], str]:
         """(first vertex of a line, its neighbours in the line, weight)."""
@@ -163,4 +178,21 @@ class DlSource(FileSource):
             return words[0], words[1:], "1"
         if len(words) < 2:
             raise lines.error("a line with fewer than two vertices", words[0])
-        return words[0], words[1:2], words[2] if len(words) > 2 else "1"
+        weight = words[2] if len(words) > 2 else "1"
+        if len(words) > len(("src", "dst", "weight")) or not _is_number(weight):
+            raise lines.error("a line of something else than two vertices and a value", " ".join(words),
+                              "quote labels with blanks, or fix the line")
+        return words[0], words[1:2], weight
+
+
+def _words(text: str) -> list[str]:
+    """The labels in a text, without their quotes."""
+    return ["".join(parts) for parts in _LABEL.findall(text)]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        number(text)
+    except ValueError:
+        return False
+    return True

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..units import format_count
 from .base import FileSource
 from .collected import NumberedEdges, TextLines
 from .inputs import text_head
@@ -70,6 +71,10 @@ class LedaSource(FileSource):
             edges.edge(int(found[1]), int(found[2]), found[3].strip(), directed=header.directed)
             yield from edges.ready()
         yield from edges.take()
+        more = lines.first(1)
+        if more:
+            raise lines.error(f"a line behind the {format_count(int(count), 'edge')} that the file declares", more[0],
+                              "fix the number of edges or write the graph anew")
         has_labels = self.weights is None and header.labels != "void"
         self.dropped = {"labels of edges": int(count)} if has_labels else {}
 

@@ -11,18 +11,37 @@ import re
 from collections.abc import Iterator
 
 from .base import FileSource
-from .collected import NumberedEdges, TextLines
+from .collected import NumberedEdges, TextLines, number, vertex_number
 from .inputs import text_head
+from .registry import format_suffix
 from .source import EdgeBatch, SourceInfo
 from .weights import WHOLE
 
 _VERTICES = re.compile(rb"^[ \t]{0,64}\*vertices[ \t]+(\d{1,18})(?!\S)", re.IGNORECASE | re.MULTILINE)
-_COMMENTS = ("%", "/*", "#")
-_SECTION = re.compile(r"\*\s*([A-Za-z]+)")
+_COMMENTS = ("%", "#")
+_OTHERS = {".clu": "a partition", ".vec": "a vector", ".per": "a permutation"}
+_SECTION = re.compile(r"\*\s*([A-Za-z]+)(?:\s+(list)\b)?", re.IGNORECASE)
 _PAIRS = {"edges": False, "arcs": True}
 _LISTS = {"edgeslist": False, "edgelist": False, "arcslist": True, "arclist": True}
 _ZEROS = 20  # most leading zeros of a number
-_IGNORED = ("network", "partition", "vector", "cluster", "permutation", "events", "vertices")
+_IGNORED = ("network", "partition", "vector", "cluster", "permutation", "vertices")
+
+
+class _Seen:
+    """Numbers of vertices that have been there: all from 1 to `first`, and those beyond."""
+
+    def __init__(self) -> None:
+        self.first, self.beyond = 0, set[int]()
+
+    def add(self, number: int) -> bool:
+        """Add a number; returns False if it is there."""
+        if number <= self.first or number in self.beyond:
+            return False
+        if number == self.first + 1:
+            self.first = number
+        else:
+            self.beyond.add(number)
+        return True
 
 
 class PajekSource(FileSource):
@@ -31,6 +50,9 @@ class PajekSource(FileSource):
     format = "pajek"
 
     def _read_info(self) -> SourceInfo:
+        other = _OTHERS.get(format_suffix(self.name))
+        if other is not None:
+            raise self.error(f"this is {other} of a network, without edges", remedy="give the network (.net) alone")
         n = text_head(self.input, self._n_vertices)
         return self._facts(n_vertices=n, first_id=1, directed=True, weights="" if self.weights is None else WHOLE)
 
@@ -43,8 +65,8 @@ class PajekSource(FileSource):
         n = self.info().n_vertices or 0
         lines = TextLines(self, batch_bytes, _COMMENTS)
         edges = NumberedEdges(self, n, batch_bytes, lambda: {"line": lines.number})
-        section, n_sections, row, values = "", 0, 0, 0
-        for line in lines:
+        section, n_sections, row, values, seen = "", 0, 0, 0, _Seen()
+        for line in self._without_comments(lines):
             if line.startswith("*"):
                 section = self._section(lines, line)
                 n_sections += section == "vertices"
@@ -52,7 +74,7 @@ class PajekSource(FileSource):
                     raise lines.error("a second list of vertices: of another network, a partition or a vector", line,
                                       "give each network a file of its own, without the others")
             elif section == "vertices":
-                self._check_vertex(lines, line, n)
+                self._check_vertex(lines, line, n, seen)
             elif section in _PAIRS:
                 src, dst, weight = self._pair(lines, line)
                 edges.edge(src, dst, weight or "1", directed=_PAIRS[section])
@@ -64,6 +86,9 @@ class PajekSource(FileSource):
             elif section == "matrix":
                 row += 1
                 values += self._row(lines, line, row, edges)
+            else:
+                raise lines.error("a line that is no part of a network", line, "write edges below a line *Edges or"
+                                  " *Arcs, or remove it")
             yield from edges.ready()
         yield from edges.take()
         if row not in (0, n):
@@ -72,28 +97,43 @@ class PajekSource(FileSource):
 
     def _section(self, lines: TextLines, line: str) -> str:
         found = _SECTION.match(line)
-        name = "" if found is None else found[1].lower()
+        name = "" if found is None else "".join(filter(None, found.groups())).lower()
+        if name == "events":
+            raise lines.error("a network over time, by events", line, "write it at one time, with *Edges or *Arcs")
         if name not in (*_PAIRS, *_LISTS, *_IGNORED, "matrix"):
-            raise lines.error("a section that is no part of a network", line, "remove it")
+            raise lines.error("a section that is no part of a network", line, "write its edges below a line *Edges or"
+                              " *Arcs, or remove it with its lines if it has none")
         return name
 
-    def _check_vertex(self, lines: TextLines, line: str, n: int) -> None:
-        """Raise InputError unless the line begins with a valid vertex number."""
+    def _without_comments(self, lines: TextLines) -> Iterator[str]:
+        """The lines without those that begin with /*. Raises InputError for a comment of several lines."""
+        is_open = False
+        for line in lines:
+            if is_open and "*/" in line and not line.startswith("/*"):
+                raise lines.error("the end of a comment of several lines", line, "begin each of its lines with %")
+            is_open = is_open or (line.startswith("/*") and "*/" not in line)
+            if not line.startswith("/*"):
+                yield line
+
+    def _check_vertex(self, lines: TextLines, line: str, n: int, seen: _Seen) -> None:
+        """Raise InputError unless the line begins with a valid vertex number that has not been there."""
         word = line.split(None, 1)[0]
         if not (word.isdecimal() and len(word) < len(str(n)) + _ZEROS and 1 <= int(word) <= n):
             raise lines.error(f"a line among the vertices without a number from 1 to {n:,}", line)
+        if not seen.add(int(word)):
+            raise lines.error("a second line of a vertex, or an edge", line, "write edges below a line *Edges or *Arcs")
 
     def _pair(self, lines: TextLines, line: str) -> tuple[int, int, str]:
         """(source, target, value) of an edge."""
         words = line.split(None, 3)
         try:
-            return int(words[0]), int(words[1]), words[2] if len(words) > 2 else ""
+            return vertex_number(words[0]), vertex_number(words[1]), words[2] if len(words) > 2 else ""
         except (ValueError, IndexError):
             raise lines.error("a line without the numbers of two vertices", line) from None
 
     def _numbers(self, lines: TextLines, line: str) -> list[int]:
         try:
-            return [int(word) for word in line.split()]
+            return [vertex_number(word) for word in line.split()]
         except ValueError:
             raise lines.error("a line of something else than numbers of vertices", line) from None
 
@@ -106,7 +146,7 @@ class PajekSource(FileSource):
         count = 0
         for column, word in enumerate(words, 1):
             try:
-                if float(word) != 0:
+                if number(word) != 0:
                     edges.edge(row, column, word, directed=True)
                     count += 1
             except ValueError:

@@ -193,6 +193,7 @@ def _numbers(data: Any) -> Iterator[str]:
 
 # Texts, and reals of GML (which networkx converts to floats), also without a point, which it would cut at the exponent.
 _LONG = re.compile(r'"[^"]*"|[+-]?[0-9]*\.[0-9]*(?:[Ee][+-]?[0-9]+)?|(?<=[ \t])[+-]?[0-9]+[Ee][+-]?[0-9]+(?=[\s\]])')
+_GML_LISTS = re.compile(r'"[^"]*"|#[^\n]*|(?:\b([A-Za-z]\w*)\s*)?([\[\]])')
 _MARK = "\ue000"
 
 
@@ -219,14 +220,31 @@ class GmlSource(WholeSource):
         import networkx as nx
 
         text = self._text(data)
-        at = text.lower().find("[", max(0, text.lower().find("graph")))
+        at = self._start(text)
         if "multigraph" not in text[at : at + 200]:
-            text = f"{text[: at + 1]} multigraph 1 {text[at + 1 :]}"  # networkx refuses parallel edges otherwise
+            text = f"{text[:at]} multigraph 1 {text[at:]}"  # networkx refuses parallel edges otherwise
         try:
             graph = nx.parse_gml(_LONG.sub(_marked, text).splitlines(), label="id", destringizer=_number)
         except (nx.NetworkXException, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             raise self._refused(error) from error
         return _of_networkx(graph)
+
+
+    def _start(self, text: str) -> int:
+        """The place behind the first bracket of the graph. Raises InputError for a node, an edge or a graph whose key or
+        place networkx passes over."""
+        depth, start, graph = 0, 0, False
+        for found in _GML_LISTS.finditer(text):
+            key = (found[1] or "").lower() if found[2] == "[" else ""
+            right = {"graph": depth == 0, "node": depth == 1 and graph, "edge": depth == 1 and graph}
+            if key == "hyperedge" or not right.get(key, True) or (key in right and key != found[1]):
+                raise self.error(f"a list {found[1]} [ at a place or with letters that GML does not have",
+                                 line=text.count("\n", 0, found.start()) + 1,
+                                 remedy="write node [ and edge [ within graph [, in small letters")
+            graph = key == "graph" if depth == 0 else graph
+            start = found.end() if key == "graph" else start
+            depth += {"[": 1, "]": -1}.get(found[2], 0)
+        return start
 
 
 class Graph6Source(WholeSource):
@@ -238,6 +256,8 @@ class Graph6Source(WholeSource):
         import networkx as nx
 
         lines = data.split()
+        if len(lines) > 1 and _GRAPH6_MARK.fullmatch(lines[0]):
+            lines[:2] = [lines[0] + lines[1]]
         if len(lines) != 1:
             raise self.error(f"the file has {len(lines):,} graphs", remedy="give each a file of its own")
         if self.weights is not None:

@@ -160,7 +160,56 @@ _XML = {
                                    f"{_DATA.format(_BC)}</edges></graph></gexf>", _THREE),
 }
 
+
+_GML = "graph [\n node [ id 1 ] node [ id 2 ] node [ id 3 ] edge [ source 1 target 2 ] edge [ source 2 target 3 ]\n]\n"
+_PAJEK = '*Vertices 3\n1 "a"\n2 "b"\n3 "c"\n'
+
+_SECTIONS = {
+    "GML, keys with capitals": Kind(".gml", _GML.replace("edge", "Edge"), None),
+    "GML, nodes with capitals": Kind(".gml", _GML.replace("node [ id 3 ]", "Node [ id 3 ]"), None),
+    "GML, a graph in a node": Kind(".gml", _GML.replace("id 3 ]", "id 3 graph [ node [ id 4 ] ] ]"), None),
+    "GML, hyperedges": Kind(".gml", _GML.replace("\n]", " hyperedge [ x 1 ]\n]"), None),
+    "GML, an edge behind the graph": Kind(".gml", _GML + "edge [ source 1 target 3 ]\n", None),
+    "GML, brackets in texts and comments": Kind(".gml", 'Creator "graph [1] by me"\n# a graph [2]\n' + _GML.replace(
+        "id 3", 'id 3 label "edge [" graphics [ x 1.0 Line [ point [ y 2.0 ] ] ]'), _THREE),
+    "Pajek, no line *Edges": Kind(".net", _PAJEK + "1 2\n2 3\n", None),
+    "Pajek, *Links": Kind(".net", _PAJEK + "*Links\n1 2\n2 3\n", None),
+    "Pajek, *Events": Kind(".net", '*Vertices 2\n*Events\nTI 1\nAV 1 "a"\nAE 1 2 1\n', None),
+    "Pajek, a partition": Kind(".clu", "*Vertices 3\n1\n1\n2\n", None),
+    "Pajek, another partition": Kind(".clu", "*Vertices 3\n1\n2\n3\n", None),
+    "Pajek, *Edges list": Kind(".net", _PAJEK + "*Edges list\n1 2 3\n", _THREE),
+    "Pajek, underscores": Kind(".net", _PAJEK + "*Edges\n1_2 3\n", None),
+    "Pajek, a comment of several lines": Kind(".net", _PAJEK + "*Edges\n1 2\n/* not\n1 3\n*/\n2 3\n", None),
+    "Pajek, comments": Kind(".net", _PAJEK + "/* all */\n*Edges :1 \"x\"\n/* one\n1 2\n/* two */\n2 3\n", _THREE),
+    "Pajek, edges first": Kind(".txt", "*Edges\n1 2\n2 3\n*Vertices 3\n", _THREE),
+    "Pajek, *arcslist alone": Kind(".txt", "*arcslist\n1 2 3\n2 3\n", None),
+    "Pajek, vertices in another order": Kind(".net", "*Vertices 4\n3 c\n1 a\n2 b\n*Edges\n1 2\n2 3\n", _FOURTH),
+    "DL, fewer labels than n": Kind(".dl", "dl n=5 format=edgelist1\nlabels embedded\ndata:\na b\nb c\n", None),
+    "DL, more labels than n": Kind(".dl", "dl n=2 format=edgelist1\nlabels embedded\ndata:\na b\nb c\n", None),
+    "DL, labels with blanks": Kind(".dl", "dl n=3 format=edgelist1\nlabels embedded\ndata:\nNew York Bonn\nBonn Reno\n",
+                                   None),
+    "DL, single quotes": Kind(".dl", "dl n=3 format=edgelist1\nlabels embedded\ndata:\n'New York' O'Neill\n"
+                              "O'Neill Reno 2\n", _THREE),
+    "DL, a value of 0": Kind(".dl", "dl n=3 format=edgelist1\ndata:\n1 2 1\n2 3 2\n1 3 0\n", _THREE),
+    "DL, a value of 0 between labels": Kind(".dl", "dl n=4 format=edgelist1\nlabels embedded\ndata:\na b 1\nb c 2\na d 0\n",
+                                            _FOURTH),
+    "DL, four fields": Kind(".dl", "dl n=4 format=edgelist1\ndata:\n1 2 3 4\n", None),
+    "LEDA, edges beyond their number": Kind(
+        ".gw", "LEDA.GRAPH\nvoid\nvoid\n-2\n3\n|{}|\n|{}|\n|{}|\n1\n1 2 0 |{}|\n2 3 0 |{}|\n", None),
+    "DIMACS, both directions": Kind(".col", "p edge 3 2\ne 1 2\ne 2 1\ne 2 3\ne 3 2\n", _THREE),
+    "DIMACS, twice as many lines": Kind(".col", "p edge 5 2\ne 1 2\ne 2 3\ne 3 4\ne 4 5\n", None),
+    "DIMACS, half as many lines": Kind(".col", "p edge 3 4\ne 1 2\ne 2 3\n", _THREE),
+    "graph6, its header on a line": Kind(".g6", ">>graph6<<\nCh\n", _FOUR),
+    "SteinLib": Kind(".stp", "33D32945 STP File, STP Format Version 1.0\nSECTION Graph\nNodes 3\nEdges 2\nE 1 2 1\n"
+                     "E 2 3 1\nEND\nEOF\n", None),
+    "LEMON": Kind(".lgf", "@nodes\nlabel\n1\n2\n@arcs\n    label\n1 2 0\n", None),
+    "Mermaid": Kind(".mmd", "graph TD;\n A-->B;\n B-->C;\n", None),
+    "Mermaid, flowchart": Kind(".mmd", "flowchart LR\n A --> B\n", None),
+    "showg": Kind(".txt", "\nGraph 1, order 3.\n  0 : 1;\n  1 : 0 2;\n  2 : 1;\n", None),
+    "names like marks": Kind(".txt", "graph td1\ntd1 lr\n", _THREE),
+}
+
 FILE_KINDS: dict[str, Kind] = {**_ARCHIVES,
                               **{f"JSON, {name}": kind for name, kind in _JSON.items()},
-                              **{f"DOT, {name}": kind for name, kind in _DOT.items()}, **_XML}
+                              **{f"DOT, {name}": kind for name, kind in _DOT.items()}, **_XML, **_SECTIONS}
 """Kinds of graph files and archives."""
