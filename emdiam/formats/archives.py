@@ -1,8 +1,8 @@
 """Archives (tar, also compressed, and zip) with a graph, which is read as a stream, without unpacking.
 
 The member is chosen by its name, ARCHIVE#MEMBER, or because only it can be the graph: KONECT's archives have out.NAME
-beside a README, those of SuiteSparse NAME/NAME.mtx beside NAME_b.mtx and NAME_coord.mtx, those of Network Repository one
-list of edges beside a page, others edges.csv beside nodes.csv.
+beside a README, those of SuiteSparse NAME/NAME.mtx beside NAME_b.mtx and NAME_coord.mtx, those of Network Repository
+one list of edges beside a page, others edges.csv beside nodes.csv.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NO_GRAPH = re.compile(r"(?:.*/)?(?:\.|readme|meta|license|licence|copying|chang
 _NO_GRAPH_SUFFIXES = (".md", ".html", ".htm", ".pdf", ".png", ".jpg", ".svg", ".bib", ".properties", ".json~", ".py",
                       ".m", ".yml", ".yaml", ".doc", ".docx", ".nfo", ".sha1", ".md5")
 _OF_EDGES = re.compile(r"(?:^|[^a-z])(?:edges?|edge_?list|links?|arcs?|relationships?)(?:[^a-z]|$)|\.w?el(?:\.|$)")
-_OF_VERTICES = re.compile(r"(?:^|[^a-z])(?:nodes?|node_?list|vertex|vertices|labels?|names?|coord(?:inate)?s?)(?:[^a-z]|$)")
+_OF_VERTICES = re.compile(r"(?:^|[^a-z])(?:nodes?|node_?list|vertex|vertices|labels?|names?|coords?)(?:[^a-z]|$)")
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tbz", ".tbz2", ".txz")
 _TABLES = ("csv", "json", "npy", "npz", "parquet", "arrow", "hdf5", "mat")  # which vertices may be written as, too
 _MOST_NAMES, _MOST_MEMBERS = 8, 1 << 12

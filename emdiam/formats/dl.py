@@ -170,7 +170,8 @@ class DlSource(FileSource):
 
     def _note(self, zeros: int) -> None:
         """Say how many entries of a list were no edges, as in a matrix."""
-        self.notes = (f"{format_count(zeros, 'entry', 'entries')} with the value 0, which are no edges",) if zeros else ()
+        entries = format_count(zeros, "entry", "entries")
+        self.notes = (f"{entries} with the value 0, which are no edges",) if zeros else ()
 
     def _ends(self, header: _Header, lines: TextLines, words: list[str]) -> tuple[str, list[str], str]:
         """(first vertex of a line, its neighbours in the line, weight)."""

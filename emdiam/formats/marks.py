@@ -88,14 +88,16 @@ _TEXTS = tuple((re.compile(pattern, re.IGNORECASE), mark) for pattern, mark in (
     (rb"%{1,2}MatrixMarket\b", FormatMark("matrix-market", "a Matrix Market file")),
     (rb"%PDF-", FormatMark("", "a PDF document", _FETCH)),
     (rb">>(?:graph6|sparse6|digraph6)<<", FormatMark("graph6", "graph6 or sparse6")),
-    (rb"\*(?:vertices|network|partition|edges|arcs|edges?list|arcs?list|matrix)\b", FormatMark("pajek", "a Pajek network")),
+    (rb"\*(?:vertices|network|partition|edges|arcs|edges?list|arcs?list|matrix)\b",
+     FormatMark("pajek", "a Pajek network")),
     (rb"graph\s{0,64}\[", FormatMark("gml", "GML")),
     (rb"(?:strict\s{1,64})?(?:di)?graph(?:\s{1,64}" + _NAME + rb")?\s{0,64}\{", FormatMark("dot", "Graphviz DOT")),
     (rb"(?:graph|flowchart)\s{1,64}(?:TB|TD|BT|RL|LR)\b", FormatMark("", "a diagram of Mermaid")),
     (rb"33D32945\b", FormatMark("", "a problem of SteinLib", "write it as DIMACS: 'p edge NODES EDGES', then its lines"
                                " 'E u v' with a small e and without the third number")),
-    (rb"@(?:nodes|arcs|edges)\b[^\n]{0,4096}\n", FormatMark("", "a LEMON graph", "write the first two columns of its @arcs as an"
-                                                     " edge list, and the first of its @nodes as a list for --vertices")),
+    (rb"@(?:nodes|arcs|edges)\b[^\n]{0,4096}\n", FormatMark(
+        "", "a LEMON graph", "write the first two columns of its @arcs as an edge list, and the first of its @nodes as a"
+        " list for --vertices")),
     (rb"graph\s{1,64}\d{1,18}\s{0,64}[,.]\s{0,64}(?:order|\n)", FormatMark("", "a graph of showg of nauty",
                                                                        "write it as graph6")),
     (rb"dl[\s,]{1,64}(?:n|nr|nc|nm|format|data|labels)\b\s{0,64}[=:]", FormatMark("dl", "UCINET DL")),

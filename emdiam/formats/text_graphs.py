@@ -122,7 +122,7 @@ def _graph_in(value: dict[str, Any]) -> dict[str, Any]:
     for name in ("elements", "graph"):
         inner = value.get(name)
         within = _field(inner, _EDGES) if isinstance(inner, dict) else None
-        if within is None or (outer is not None and (value[outer] or not inner[within])):
+        if inner is None or within is None or (outer is not None and (value[outer] or not inner[within])):
             continue
         others = {other: field for other, field in value.items() if other != name and field != []}
         twice = [other for other in _NODES if other in others and other in inner]
@@ -159,8 +159,8 @@ def _of_object(value: dict[str, Any], weighted: bool) -> WholeGraph:
 
 
 def _check_names(names: list[Any], ends: list[Any]) -> None:
-    """Raise JsonError unless the ids of nodes and the ends of edges agree. An end may be a name that no node has, but no
-    number if all ends may be places among the nodes."""
+    """Raise JsonError unless the ids of nodes and the ends of edges agree. An end may be a name that no node has,
+    but no number if all ends may be places among the nodes."""
     known, all_ids, what = set(names), {*names, *ends}, ""
     others = [end for end in ends if end not in known] if known else []
     if len(known) < len(names):
@@ -176,7 +176,8 @@ def _check_names(names: list[Any], ends: list[Any]) -> None:
 def _refuse_more(value: dict[str, Any], used: Sequence[str | None], nodes: Any, ids: set[Any]) -> None:
     """Raise JsonError if another field of the document, or one of a node, may have vertices or edges."""
     for name, field in value.items():
-        if name in used or not isinstance(field, list | dict) or not field or (name == "graph" and isinstance(field, dict)):
+        if name in used or not isinstance(field, list | dict) or not field or (
+                name == "graph" and isinstance(field, dict)):
             continue
         if _TELLING.fullmatch(name.lower()) or (isinstance(field, list) and _may_be_more(field, ids)):
             raise JsonError(f"{name!r} may have vertices or edges too", "write them among the nodes and the edges, or"
@@ -193,8 +194,9 @@ def _may_be_more(items: list[Any], ids: set[Any]) -> bool:
     names = [next((entry[name] for name in (*_NAMES, "name") if name in entry), None) if isinstance(entry, dict) else
              entry for entry in map(_inner, items)]
     known = sum(isinstance(name, int | str) and name in ids for name in names)
-    return 0 < known < len(items) or any(isinstance(entry, dict) and certain_pair(list(entry)) or (
-        isinstance(entry, list) and len(entry) > 1 and ids.issuperset(_scalars(entry))) for entry in map(_inner, items))
+    return 0 < known < len(items) or any(
+        certain_pair(list(entry)) is not None if isinstance(entry, dict) else
+        isinstance(entry, list) and len(entry) > 1 and ids.issuperset(_scalars(entry)) for entry in map(_inner, items))
 
 
 def _scalars(value: Any) -> Iterator[int | str]:
@@ -311,11 +313,11 @@ def _edge(entry: Any) -> tuple[Any, Any, Any]:
                 raise JsonError(f"{names[ends[0]]} and {names[ends[1]]} may be times", _PAIRS_OF_ENDS)
             return _both(src, dst, _data(entry))
     elif isinstance(entry, list) and len(entry) == len(("src", "dst")):
-        return _both(*entry, [])
+        return _both(entry[0], entry[1], [])
     elif isinstance(entry, list) and len(entry) == len(("src", "dst", "data")):
         data = entry[2]
         if isinstance(data, dict):
-            return _both(*entry)
+            return _both(entry[0], entry[1], data)
         if data is None or (isinstance(data, int | float | Decimal) and not isinstance(data, bool)):
             return _both(entry[0], entry[1], [data])
     raise JsonError(f"{str(entry)[:80]!r} is no edge", _PAIRS_OF_ENDS)
@@ -386,7 +388,8 @@ def graph_of_dot(text: str, attribute: str | None) -> WholeGraph:
     if len(graphs) != 1:
         raise DotError(f"it has {len(graphs)} graphs, and each needs a file of its own")
     plain = _ASIDE.sub(lambda piece: "_" if piece[0][0] in '"<' else " ", text)
-    _check_text(plain, graphs[0].get_type())
+    directed = graphs[0].get_type() == "digraph"
+    _check_text(plain, directed)
     names = [_name(name) for name in _HEADS.findall(text)]
     edges = list[tuple[Any, ...]]()
     for source, target, data in _edges(graphs[0].obj_dict, {}):
@@ -394,16 +397,16 @@ def graph_of_dot(text: str, attribute: str | None) -> WholeGraph:
             _name(end.get("name", ""))) > 1), None)
         if again is not None:
             raise DotError(f"an edge ends at the subgraph {again['name']}, which has several parts")
-        if attribute in data:
+        if attribute is not None and attribute in data:
             data = {**data, attribute: _number(data[attribute])}
         edges += ((a, b, data) for a in _ends(source) for b in _ends(target))
-    return WholeGraph(_ends(graphs[0].obj_dict), edges, graphs[0].get_type() == "digraph")
+    return WholeGraph(_ends(graphs[0].obj_dict), edges, directed)
 
 
-def _check_text(plain: str, kind: str) -> None:
+def _check_text(plain: str, directed: bool) -> None:
     """Raise DotError for what pydot reads as another graph. plain : the text without comments, and with an underscore
     for each quoted name."""
-    wrong, depth = "--" if kind == "digraph" else "->", 0
+    (kind, wrong), depth = ("digraph", "--") if directed else ("graph", "->"), 0
     if wrong in plain:
         raise DotError(f"an edge of a {kind} is written {wrong}, as graphviz refuses it")
     if _NO_BODY.search(plain):

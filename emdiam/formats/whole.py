@@ -231,8 +231,8 @@ class GmlSource(WholeSource):
 
 
     def _start(self, text: str) -> int:
-        """The place behind the first bracket of the graph. Raises InputError for a node, an edge or a graph whose key or
-        place networkx passes over."""
+        """The place behind the first bracket of the graph. Raises InputError for a node, an edge or a graph whose key
+        or place networkx passes over."""
         depth, start, graph = 0, 0, False
         for found in _GML_LISTS.finditer(text):
             key = (found[1] or "").lower() if found[2] == "[" else ""

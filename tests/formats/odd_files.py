@@ -89,7 +89,8 @@ _JSON = {
     "triples": _json([["Ann", "knows", "Bob"], ["Bob", "likes", "Cem"]], None),
     "triples of names": _json([["a", "b", "c"], ["c", "d", "e"]], None),
     "triples of numbers": _json([[1, 100, 2], [2, 101, 3], [3, 100, 4]], None),
-    "triples of numbers that are weights": _json([[1, 100, 1], [2, 101, 1], [3, 100, 1]], Facts(5, 3, 2), refusable=True),
+    "triples of numbers that are weights": _json([[1, 100, 1], [2, 101, 1], [3, 100, 1]], Facts(5, 3, 2),
+                                                 refusable=True),
     "weights of lists": _json([[0, 1, 1], [1, 2, 2]], _THREE),
     "weights of lists, wanted": _json([[1, 100, 1], [2, 100, 1]], _THREE, "--weights", "weight"),
     "attributes of lists": _json([["a", "b", {"x": 1}], ["b", "c", {}]], _THREE),
@@ -99,7 +100,7 @@ _JSON = {
                                 {"source": "x", "target": "y", "from": "b", "to": "c"}], None),
     "from and to that are dates": _json([{"a": "p", "b": "q", "from": "2020-01-01", "to": "2020-02-01"},
                                          {"a": "q", "b": "r", "from": "2020-01-02", "to": "2020-02-01"}], None),
-    "a list of edges as an attribute": _json({"directed": False, "graph": {"edges": [["x", "y"]], "name": "k"}, "nodes": [
+    "a list of edges as an attribute": _json({"graph": {"edges": [["x", "y"]], "name": "k"}, "nodes": [
         {"id": v} for v in (0, 1, 2)], "links": [{"source": 0, "target": 1}, {"source": 1, "target": 2}]}, _THREE),
     "a number of edges as an attribute": _json({"graph": {"edges": 2}, "nodes": [{"id": v} for v in _ABC],
                                                 "links": _LINKS}, _THREE),
@@ -145,7 +146,8 @@ _XML = {
         + '<edge source="b" target="c"><data key="w">1</data></edge>', _KEY.format("w")), _THREE, _WEIGHT),
     "GraphML, an edge of another namespace": Kind(".graphml", _graphml(_nodes("abc") + _DATA.format(
         '<data key="x"><y:edge source="c" target="a"/><edge xmlns="http://h"/></data>') + _BC), _THREE),
-    "GraphML, an edge within data": Kind(".graphml", _graphml(_nodes("abc") + _DATA.format(f"<data>{_BC}</data>")), None),
+    "GraphML, an edge within data": Kind(".graphml", _graphml(_nodes("abc") + _DATA.format(
+        f"<data>{_BC}</data>")), None),
     "GraphML, an edge of another namespace in the graph": Kind(".graphml", _graphml(_AB + "<y:edge/>"), None),
     "GraphML, with a prefix": Kind(".graphml", '<g:graphml xmlns:g="http://g"><g:graph edgedefault="directed"><g:edge'
                                    ' source="a" target="b"/></g:graph></g:graphml>', _EDGE),
@@ -191,8 +193,8 @@ _SECTIONS = {
     "DL, single quotes": Kind(".dl", "dl n=3 format=edgelist1\nlabels embedded\ndata:\n'New York' O'Neill\n"
                               "O'Neill Reno 2\n", _THREE),
     "DL, a value of 0": Kind(".dl", "dl n=3 format=edgelist1\ndata:\n1 2 1\n2 3 2\n1 3 0\n", _THREE),
-    "DL, a value of 0 between labels": Kind(".dl", "dl n=4 format=edgelist1\nlabels embedded\ndata:\na b 1\nb c 2\na d 0\n",
-                                            _FOURTH),
+    "DL, a value of 0 between labels": Kind(
+        ".dl", "dl n=4 format=edgelist1\nlabels embedded\ndata:\na b 1\nb c 2\na d 0\n", _FOURTH),
     "DL, four fields": Kind(".dl", "dl n=4 format=edgelist1\ndata:\n1 2 3 4\n", None),
     "LEDA, edges beyond their number": Kind(
         ".gw", "LEDA.GRAPH\nvoid\nvoid\n-2\n3\n|{}|\n|{}|\n|{}|\n1\n1 2 0 |{}|\n2 3 0 |{}|\n", None),

@@ -196,7 +196,8 @@ WORDS: list[tuple[str, str, str, str, int | None]] = [
     ("gexf", _OF_GEXF, ' defaultedgetype="Directed"', "", 1), ("gexf", _OF_GEXF, "", "", 2),
     ("gexf", _OF_GEXF, "", ' type="dir"', None), ("gexf", _OF_GEXF, ' defaultedgetype="directed"', ' type="mutual"', 2),
     ("json", _OF_JSON, '"directed": "false",', "", None), ("json", _OF_JSON, '"directed": "maybe",', "", None),
-    ("json", _OF_JSON, '"options": {"type": "undirected"},', "", None), ("json", _OF_JSON, '"type": "undirected",', "", None),
+    ("json", _OF_JSON, '"options": {"type": "undirected"},', "", None),
+    ("json", _OF_JSON, '"type": "undirected",', "", None),
     ("json", _OF_JSON, "", ', "type": "Undirected"', None), ("json", _OF_JSON, "", ', "undirected": true', None),
     ("json", _OF_JSON, '"directed": false,', ', "directed": true', 1), ("json", _OF_JSON, "", ', "type": "road"', 1),
 ]
