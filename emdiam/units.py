@@ -127,6 +127,13 @@ def outwards(low: float, high: float) -> tuple[str, str]:
     return f"{math.floor(low * 10_000) / 10_000:.4f}", f"{math.ceil(high * 10_000) / 10_000:.4f}"
 
 
+def mean_text(low: float | None, high: float | None) -> str:
+    """A proved interval of a mean distance; None without pairs."""
+    if low is None or high is None:
+        return "no mean distance, since no two vertices are connected"
+    return "mean distance from {} to {}".format(*outwards(low, high))
+
+
 def format_count(number: int, one: str, many: str | None = None) -> str:
     """A number of things: "1 edge", "2,048 edges". one : the singular; many : the plural, if it is not one + "s"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

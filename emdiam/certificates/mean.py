@@ -41,21 +41,21 @@ _FRACTION_BITS, _BITS = 16, 30
 @dataclass(repr=False)
 class MeanReport(VerifyReport):
     """The outcome for an interval of the mean distance: mean_lower, mean_upper, over n_pairs unordered pairs of
-    connected vertices. lower, upper : of the largest distance, which is not proved here."""
+    connected vertices; None without pairs. lower, upper : of the largest distance, which is not proved here."""
 
     shown: ClassVar[tuple[str, ...]] = (
         "verified", "reason", "mean_lower", "mean_upper", "n_pairs", "n_vertices", "n_edges", "n_components",
         "traversals", "seconds")
 
-    mean_lower: float = 0.0
-    mean_upper: float = 0.0
+    mean_lower: float | None = None
+    mean_upper: float | None = None
     n_pairs: int = 0
 
 
-def mean_interval(lower: int, upper: int, n_pairs: int) -> tuple[float, float]:
-    """Bounds of a mean, rounded outwards to float64, from those of a sum; 0 without pairs."""
+def mean_interval(lower: int, upper: int, n_pairs: int) -> tuple[float, float] | tuple[None, None]:
+    """Bounds of a mean, rounded outwards to float64, from those of a sum; None without pairs."""
     if not n_pairs:
-        return 0.0, 0.0
+        return None, None
     low, high = lower / n_pairs, upper / n_pairs
     return max(0.0, math.nextafter(low, -math.inf)), math.nextafter(high, math.inf)
 

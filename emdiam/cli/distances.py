@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..units import format_count, format_size, outwards
+from ..units import format_count, format_size, mean_text
 from . import options
 from .answer_lines import certificate_lines, device_lines, memory_lines, seconds_line, task_lines
 from .checkpoint import running
@@ -74,8 +74,8 @@ def _proved(interval: dict[str, Any] | None) -> list[str]:
     """The proved interval of the mean."""
     if interval is None:
         return []
-    low, high = outwards(interval["lower"], interval["upper"])
-    return [f"proved: mean distance from {low} to {high}, by {format_count(interval['sources'], 'source')}"]
+    by = "" if interval["lower"] is None else f", by {format_count(interval['sources'], 'source')}"
+    return [f"proved: {mean_text(interval['lower'], interval['upper'])}{by}"]
 
 
 def table_text(result: dict[str, Any], verbose: bool = False) -> str:

@@ -10,7 +10,7 @@ import click
 
 from ..errors import redacted
 from ..progress import bounds_text
-from ..units import format_count, format_seconds, outwards
+from ..units import format_count, format_seconds, mean_text
 from . import options
 from .answer_lines import memory_lines, seconds_line
 from .inputs import is_input
@@ -68,8 +68,8 @@ def report_text(report: dict[str, Any], verbose: bool = False) -> str:
     if report.get("directed"):
         lines = _along_arcs(report, value)
     elif "mean_lower" in report:
-        low, high = outwards(report["mean_lower"], report["mean_upper"])
-        lines = [f"verified: mean distance from {low} to {high}, of {format_count(report['n_pairs'], 'pair')}"]
+        of = f", of {format_count(report['n_pairs'], 'pair')}" if report["n_pairs"] else ""
+        lines = [f"verified: {mean_text(report['mean_lower'], report['mean_upper'])}{of}"]
     elif "radius" in report:
         lines = [f"verified: all eccentricities of {format_count(report['n_vertices'], 'vertex', 'vertices')}, from"
                  f" {report['radius']:,} in the centre of the largest component to {upper:,}"]

@@ -76,14 +76,14 @@ class ProvedMean:
 
     Attributes
     ----------
-    lower, upper : float
-        Bounds of the mean over connected pairs.
+    lower, upper : float or None
+        Bounds of the mean over connected pairs; None without pairs.
     sources : int
         Sources whose distances prove it.
     """
 
-    lower: float
-    upper: float
+    lower: float | None
+    upper: float | None
     sources: int
 
 

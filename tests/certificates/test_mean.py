@@ -58,7 +58,10 @@ def check(folder: Path, graph: naive.Graph, **options: Any) -> dict[str, Any]:
     assert report.verified, report.reason
     assert (report.mean_lower, report.mean_upper) == (result.proved_mean.lower, result.proved_mean.upper)
     if pairs:
+        assert report.mean_lower is not None and report.mean_upper is not None
         assert report.mean_lower <= total / pairs <= report.mean_upper
+    else:
+        assert report.mean_lower is report.mean_upper is result.mean is None
     return claims
 
 
@@ -163,7 +166,7 @@ def test_means_are_rounded_outwards() -> None:
         ends = mean_interval(low, high, pairs)
         (a, b), (c, d) = (one.as_integer_ratio() for one in ends)
         assert a * pairs <= low * b and c * pairs >= high * d
-    assert mean_interval(0, 0, 0) == (0.0, 0.0)
+    assert mean_interval(0, 0, 0) == (None, None)
 
 
 # -- what is refused ------------------------------------------------------------------------------
@@ -233,6 +236,15 @@ def test_the_command_shows_the_interval(tmp_path: Path, command: Run) -> None:
     assert told.endswith(", by 4 sources")
     assert command("verify", "c.json", "g.zarr", "-q").stdout.startswith(
         told.replace("proved", "verified").partition(",")[0])
+
+
+def test_a_graph_without_pairs_has_no_mean(tmp_path: Path, command: Run) -> None:
+    write_store(tmp_path / "g.zarr", ODD["no-edges"])
+    none = "no mean distance, since no two vertices are connected\n"
+    assert f"\nproved: {none}" in command("distances", "g.zarr", "--certificate", "c.json", "-q").stdout
+    assert command("verify", "c.json", "g.zarr", "-q").stdout.startswith(f"verified: {none}")
+    report = json.loads(command("verify", "c.json", "g.zarr", "-q", "--json").stdout)
+    assert report["verified"] and report["mean_lower"] is report["mean_upper"] is None and not report["n_pairs"]
 
 
 @pytest.mark.parametrize("options", [

@@ -162,8 +162,13 @@ class BoundedEccentricities(DirectedMethod):
         if not self.metric.n_edges:
             return self.lower, self.lower
         more = self.metric.proved(0, 0)[1]
-        # Without an arc nothing was rounded.
-        return self.lower, np.where(self.upper_bounds > 0, self.upper_bounds + more, 0) if more else self.upper_bounds
+        if not more:
+            return self.lower, self.upper_bounds
+        upper = self.upper_bounds + more
+        # Rounded weights may be 0: only a vertex without arcs is sure to reach no other.
+        none = np.flatnonzero(self.upper_bounds == 0)
+        upper[none[self.metric.degrees(none, back=self.back) == 0]] = 0
+        return self.lower, upper
 
     def described(self, result: DirectedResult, keep: bool = False) -> WeightedArcEccentricities:
         """The result with the known eccentricities; keep : with ids and bounds of all vertices too."""

@@ -130,6 +130,27 @@ def test_bounds_that_have_no_room_are_not_claimed(tmp_path: Path, monkeypatch: p
             assert run is longest or (result.upper_bounds >= farthest).all()
 
 
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("ends, weights", [
+    ([(0, 1), (2, 3), (2, 4)], [1e20, 1234.0, 77.5]), ([(0, 1), (1, 0), (2, 3), (3, 2)], [1e20, 1e20, 1234.0, 77.5]),
+    ([(0, 1), (2, 3)], [1e-300, 0.5])])
+def test_weights_that_are_rounded_to_zero_prove_no_zero(
+    ends: list[tuple[int, int]], weights: list[float], direction: str, tmp_path: Path
+) -> None:
+    """Only a vertex without arcs has an eccentricity of 0; that of the others is open."""
+    rows = WeightedRows.from_edges(6, *np.array(ends).T, np.array(weights), directed=True)
+    distances = by_scipy(rows)
+    assert distances is not None
+    finite = np.where(np.isfinite(distances), distances, 0)
+    want = (finite.T if direction == "in" else finite).max(axis=1)
+    with stored(tmp_path, rows) as store:
+        found = eccentricities(store, direction)
+    assert found.lower_bounds is not None and found.upper_bounds is not None
+    check_eccentricities(found, distances)
+    assert found.unresolved == np.count_nonzero(want) and sum(found.histogram.values()) == np.count_nonzero(want == 0)
+    assert ((found.lower_bounds == found.upper_bounds) == (want == 0)).all() and found.periphery is None
+
+
 @pytest.mark.usefixtures("tiny_blocks")
 def test_rows_of_chosen_vertices(tmp_path: Path) -> None:
     """In RAM and in blocks, whatever their order is, and the vertices without an arc."""
