@@ -42,6 +42,7 @@ from .paths.pairs.matrix import AllPairs
 from .paths.result import ShortestPaths
 from .progress import BoundsSeen
 from .runs.options import check_keywords, keywords_of, parsed
+from .runs.places import check_outputs
 from .runs.plan import Planned, plan_all, plan_one, tasks_along
 from .runs.registry import ALL
 from .runs.task import execute, task_of
@@ -320,6 +321,7 @@ def tradeoff(store: Store | str | Path, out: str | Path, **options: Any) -> Trad
         raise InputError("a trade-off is of a store, which every run opens",
                          remedy="convert it first: emdiam convert GRAPH STORE")
     place = store.address if isinstance(store, Store) else store
+    check_outputs("tradeoff", {"store": place, "out": out})
     return cast("Tradeoff", grid.tradeoff(place, out, grid.options_of(asked), asked["progress"]))
 
 
@@ -372,6 +374,7 @@ def warmup(**options: Any) -> WarmupReport:
 
 def _run(command: str, graph: Any, options: dict[str, Any]) -> Any:
     """The result of a command's task for a graph of any kind, with the caller's names."""
+    check_outputs(command, {**options, "store": graph})
     paths = command in ("sssp", "apsp")
     weights, directed = _weights(options, negative=paths), options.get("directed", False)
     progress, scratch, keep = options.pop("progress", None), options.get("scratch"), Kept(

@@ -17,6 +17,7 @@ from .formats.source import EdgeSource, two_columns
 from .formats.weights import WeightChoice, named_weights
 from .generators.make import GenerateReport
 from .runs.options import CHECKPOINT, check_keywords, keywords_of, parsed
+from .runs.places import check_outputs
 from .store.layout import NATURAL
 from .store.store import Store, open_store
 from .terms import explicit
@@ -56,6 +57,7 @@ def convert(inputs: Any, target: str | Path, **options: Any) -> ConvertReport | 
         With the record of the store, and the numbers of edges that were dropped. A ReorderReport for a store.
     """
     check_keywords("convert", options)
+    check_outputs("convert", {**options, "inputs": inputs, "store": target})
     format, ids, order, directed, weights, weight = chosen(
         "convert", options, "format", "ids", "order", "directed", "weights", "weight")
     writing = {name: value for name, value in options.items() if name in _WRITING}
@@ -118,6 +120,7 @@ def reorder(store: Store | str | Path, target: str | Path, order: str, **options
     from .conversion.reorder import reorder as reorder_store
 
     check_keywords("reorder", options)
+    check_outputs("reorder", {**options, "store": store, "target": target})
     (seed,), place = chosen("reorder", options, "seed"), store.address if isinstance(store, Store) else store
     with open_store(place) as opened:
         record = opened.record
@@ -145,6 +148,7 @@ def apply(store: Store | str | Path, target: str | Path, **options: Any) -> Appl
     from .conversion.apply import apply as apply_changes
 
     check_keywords("apply", options)
+    check_outputs("apply", {**options, "store": store, "target": target})
     add, remove, strict, weights, format = chosen("apply", options, "add", "remove", "strict", "weights", "format")
     columns, place = columns_of(options), store.address if isinstance(store, Store) else store
     lists = (edges if edges is None else partial(edges_of, edges, columns, format is not None)

@@ -20,6 +20,7 @@ import click
 from ..durable import read_at_most
 from ..errors import InputError, clause
 from ..runs.options import NAMES
+from ..runs.places import check_outputs
 from ..terms import in_keys
 from .settings import (
     OUT,
@@ -151,6 +152,17 @@ def _fault(command: click.Command, words: Sequence[str]) -> click.UsageError | N
         command.make_context(command.name or "", list(words)).close()
     except click.UsageError as error:
         return error
+    return None
+
+
+def clash(command: click.Command, name: str, words: Sequence[str], folder: Path) -> str | None:
+    """The error if an output of a job would replace an input, or another output. name : of the command. words : valid
+    arguments and options."""
+    with command.make_context(name, list(words)) as context:
+        try:
+            check_outputs(name, context.params, folder)
+        except InputError as error:
+            return str(error)
     return None
 
 
@@ -320,9 +332,12 @@ class _JobTable:
         shown = values if method is None else {"method": str(method), **values}
         if "out" not in values and (own := self._own_place(words[0], values, settings)) is not None:
             shown = {**shown, "out": str(own)}
-        for key, text in complaints(command, arguments, shown).items():
+        faults = complaints(command, arguments, shown)
+        for key, text in faults.items():
             self.wrong(in_keys(text), *([key] if key in table or not key else
                                [f"options.{key.replace('-', '_')}", f"options.{key}"]))
+        if not faults and (fault := clash(command, words[0], [*arguments, *option_words(shown)], settings.folder)):
+            self.wrong(in_keys(fault), "options")
         memory, limit = self._limit("memory", settings), self._limit("time_limit", settings)
         if fault := settings.too_much(memory):
             self.wrong(fault, "memory")

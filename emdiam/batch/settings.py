@@ -116,7 +116,7 @@ def link(jobs: Sequence[Job], problems: list[Problem], out: Path | None = None) 
     names = {job.name for job in jobs}
     for job in jobs:
         for path in job.writes:
-            first = makers.setdefault(path, job)
+            first = makers.setdefault(_place(path), job)
             if first is not job:
                 problems.append(Problem(f"job {first.name} writes {path} too", job.line, job.name))
         for need in job.needs:

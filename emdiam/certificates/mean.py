@@ -52,7 +52,7 @@ class MeanReport(VerifyReport):
     n_pairs: int = 0
 
 
-def mean_interval(lower: int, upper: int, n_pairs: int) -> tuple[float, float] | tuple[None, None]:
+def mean_interval(lower: int, upper: int, n_pairs: int) -> tuple[float | None, float | None]:
     """Bounds of a mean, rounded outwards to float64, from those of a sum; None without pairs."""
     if not n_pairs:
         return None, None

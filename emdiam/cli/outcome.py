@@ -36,6 +36,7 @@ from .._version import __version__
 from ..durable import open_to_append, write_all
 from ..errors import EmdiamError, InputError, StoppedEarly, clause, plain, redacted
 from ..progress import Allowance, Event
+from ..runs.places import check_outputs
 from ..runs.registry import METRICS, loaded, metric_of
 from . import short_help
 from .options import EVENT_LOG, EVENTS, OF_GRAPH, Written, suggesting
@@ -119,6 +120,7 @@ class EmdiamCommand(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command's body."""
         file = ctx.meta.get(EVENTS)
+        check_outputs(short_help.names_of(ctx)[0], {**ctx.params, "events": file})
         if file is None:
             return self._invoke(ctx)
 

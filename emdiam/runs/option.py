@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from ..units import parse_count, parse_duration, parse_length, parse_size
 
 # Kinds of values. OFF: a flag that turns something off; ON: a flag that is None when unset; NAMED: a flag that may have
-# a text. The command writes the files of FILE to EITHER.
+# a text. The command writes the files of FILE to EITHER, and reads those of INPUT.
 SIZE, COUNT, DURATION, LENGTH, NATURAL, POSITIVE, INTEGER, REAL = (
     "size", "count", "duration", "length", "natural", "positive", "integer", "real")
 TEXT, FLAG, ON, OFF, NAMED = "text", "flag", "on", "off", "named"
-FILE, STORE, FOLDER, SCRATCH, EITHER = "file", "store", "folder", "scratch", "either"
+FILE, STORE, FOLDER, SCRATCH, EITHER, INPUT = "file", "store", "folder", "scratch", "either", "input"
 PARSERS: dict[str, Callable[[Any], Any]] = {
     SIZE: parse_size, COUNT: lambda value: parse_count(value) if isinstance(value, str) else value,
     POSITIVE: lambda value: int(value) if isinstance(value, str) else value,
@@ -22,7 +22,7 @@ PARSERS: dict[str, Callable[[Any], Any]] = {
 _ANNOTATIONS = {
     SIZE: "int | str", COUNT: "int | str", DURATION: "float | str", LENGTH: "int | float", NATURAL: "int",
     POSITIVE: "int", INTEGER: "int", REAL: "float", FLAG: "bool", ON: "bool", OFF: "bool", NAMED: "str",
-    TEXT: "str", **dict.fromkeys((FILE, STORE, FOLDER, SCRATCH, EITHER), "str | Path")}
+    TEXT: "str", INPUT: "str", **dict.fromkeys((FILE, STORE, FOLDER, SCRATCH, EITHER), "str | Path")}
 
 # Names that modules of the library with numpy or numba also define; tests compare them.
 CODECS = ("lz4", "pcodec", "none")

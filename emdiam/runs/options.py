@@ -26,6 +26,7 @@ from .option import (
     FILE,
     FLAG,
     FOLDER,
+    INPUT,
     INTEGER,
     LENGTH,
     NAMED,
@@ -125,8 +126,8 @@ _ROWS = (
            " vertices is shown nowhere else.", "FILE", arcs=("exact",), weights=("exact",), both=("exact",)),
     Option("certificate", FILE, "Write the proof to FILE, for `emdiam verify`.", "FILE", shared=True,
            arcs=("exact",), weights=("exact", "ecc"), both=("exact", "ecc")),
-    Option("from_proof", help="Begin with the sources of PROOF, a certificate of an earlier version of the graph.",
-           metavar="PROOF", flags=("--from",), arcs=("exact",), weights=("exact", "ecc"), both=("exact", "ecc"),
+    Option("from_proof", INPUT, "Begin with the sources of PROOF, a certificate of an earlier version of the graph.",
+           "PROOF", flags=("--from",), arcs=("exact",), weights=("exact", "ecc"), both=("exact", "ecc"),
            annotation="str | Path | None"),
     Option("certificate", FILE, "Write a proved interval of the mean distance to FILE, for `emdiam verify`.", "FILE",
            of="distances"),
@@ -208,10 +209,10 @@ _ROWS = (
            **_OF_DISTANCES),
     Option("out", FILE, "Write the closeness and the harmonic centrality of every vertex to FILE, as CSV if its"
            " name ends in .csv, else Parquet.", "FILE", of="distances", **_OF_DISTANCES),
-    Option("sources", help="Write the distances from the vertices in FILE, an id on every line, to those of --targets,"
-           " to --out: origin, destination, distance.", metavar="FILE", of="distances", **_OF_DISTANCES,
+    Option("sources", INPUT, "Write the distances from the vertices in FILE, an id on every line, to those of"
+           " --targets, to --out: origin, destination, distance.", "FILE", of="distances", **_OF_DISTANCES,
            annotation="str | Path | Sequence[Any] | None"),
-    Option("targets", help="See --sources. [default: all vertices]", metavar="FILE", of="distances",
+    Option("targets", INPUT, "See --sources. [default: all vertices]", "FILE", of="distances",
            **_OF_DISTANCES, annotation="str | Path | Sequence[Any] | None"),
     # Shortest paths.
     Option("source", help="The vertex that paths begin at, by its id in the input.", metavar="ID", required=True),
@@ -272,8 +273,8 @@ _ROWS = (
     Option("header", help="Kind of the first line of a text: an edge (none), counts of vertices and edges, or names.",
            choices=HEADERS, default="auto"),
     Option("encoding", help="Encoding of texts, such as latin-1. [default: UTF-8, or by its mark]", metavar="NAME"),
-    Option("vertices", help="A file that lists the vertices, also those without an edge: ids, or ids and names, which"
-           " answers then have.", metavar="FILE", of="convert", annotation="str | Path | Sequence[str | Path] | None"),
+    Option("vertices", INPUT, "A file that lists the vertices, also those without an edge: ids, or ids and names, which"
+           " answers then have.", "FILE", of="convert", annotation="str | Path | Sequence[str | Path] | None"),
     Option("codec", help="Compression of the store; pcodec is smaller and slower than lz4.", choices=CODECS,
            default="lz4", annotation="str | None"),
     Option("codec", help="Compression of the new store. [default: as STORE]", of="reorder", choices=CODECS),
@@ -290,9 +291,9 @@ _ROWS = (
            " behind the files or as --weights=COLUMN.", "[COLUMN]", of="convert",
            annotation="bool | str | WeightChoice | None"),
     Option("allow_negative", FLAG, "--weights: weights may be below 0."),
-    Option("add", help="Edges that the new store gets, in any format that `emdiam convert` reads, or - for standard"
-           " input.", metavar="FILE", annotation="Any"),
-    Option("remove", help="Edges of STORE that it does not get.", metavar="FILE", annotation="Any"),
+    Option("add", INPUT, "Edges that the new store gets, in any format that `emdiam convert` reads, or - for standard"
+           " input.", "FILE", annotation="Any"),
+    Option("remove", INPUT, "Edges of STORE that it does not get.", "FILE", annotation="Any"),
     Option("strict", FLAG, "Refuse an edge to remove that is not in STORE. [default: it is counted]"),
     Option("weights", help="The column with the weights of --add, by name or number. [default: as they are called in"
            " STORE]", metavar="COLUMN", of="apply"),
