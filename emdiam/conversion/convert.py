@@ -366,7 +366,7 @@ class Conversion(StoreWriting[ConvertReport]):
         """An intake with all these rows."""
         self._context.meter.begin("read", rows.n_pairs, "edges")
         for batch in self._source.batches(_FIRST_PAIRS * _PAIR_BYTES):
-            self._first_pairs += _first_pairs(batch, _FIRST_PAIRS - len(self._first_pairs))
+            self._first_pairs += _first_pairs(batch, _FIRST_PAIRS - len(self._first_pairs), self._info.labels)
             if len(self._first_pairs) == _FIRST_PAIRS:
                 break
         self._info = self._source.info()
@@ -388,7 +388,7 @@ class Conversion(StoreWriting[ConvertReport]):
                 declared += len(batch.src) if batch.declares else 0
                 before = intake.tally.pairs - declared  # negative in a batch that declares vertices
                 if before == len(self._first_pairs) < _FIRST_PAIRS:  # not when resuming or reading again
-                    self._first_pairs += _first_pairs(batch, _FIRST_PAIRS - len(self._first_pairs))
+                    self._first_pairs += _first_pairs(batch, _FIRST_PAIRS - len(self._first_pairs), self._info.labels)
                 intake.add(batch)
                 meter.update(done())
                 if len(batch.src):  # otherwise it was read before
@@ -475,9 +475,10 @@ def _is_directed(info: SourceInfo, counts: Counts) -> bool:
     return bool(counts.one_way) and (info.directed or info.both_directions)
 
 
-def _first_pairs(batch: EdgeBatch, count: int) -> tuple[tuple[Any, Any], ...]:
-    """The first `count` pairs, to show users whether the right columns were read."""
-    first = (ids[:count] for ids in (batch.src, batch.dst))
+def _first_pairs(batch: EdgeBatch, count: int, labels: Any = None) -> tuple[tuple[Any, Any], ...]:
+    """The first `count` pairs, to show users whether the right columns were read. labels : the ids of the numbers in
+    the batch; None: these are ids."""
+    first = (ids[:count] if labels is None else labels.take(ids[:count]) for ids in (batch.src, batch.dst))
     return tuple(zip(*(ids.to_pylist() if hasattr(ids, "to_pylist") else ids.tolist() for ids in first), strict=True))
 
 

@@ -98,8 +98,8 @@ _TEXTS = tuple((re.compile(pattern, re.IGNORECASE), mark) for pattern, mark in (
     (rb"@(?:nodes|arcs|edges)\b[^\n]{0,4096}\n", FormatMark(
         "", "a LEMON graph", "write the first two columns of its @arcs as an edge list, and the first of its @nodes as a"
         " list for --vertices")),
-    (rb"graph\s{1,64}\d{1,18}\s{0,64}[,.]\s{0,64}(?:order|\n)", FormatMark("", "a graph of showg of nauty",
-                                                                       "write it as graph6")),
+    (rb"graph\s{1,64}\d{1,18}\s{0,64}[,.]\s{0,64}(?:order|\n)", FormatMark(
+        "", "a graph of showg of nauty", "write it as graph6")),
     (rb"dl[\s,]{1,64}(?:n|nr|nc|nm|format|data|labels)\b\s{0,64}[=:]", FormatMark("dl", "UCINET DL")),
     (rb"(?:" + _IRI + rb"|" + _NODE + rb")[ \t]{1,64}" + _IRI + rb"[ \t]{1,64}(?:<|_:|\")",
      FormatMark("ntriples", "N-Triples")),

@@ -391,6 +391,39 @@ def test_weights_of_gexf_as_values(tmp_path: Path, values: tuple[str, ...], long
         assert emdiam.diameter(path, weighted=True).diameter == longest
 
 
+@pytest.mark.parametrize(("name", "text", "others"), [
+    ("g.json", '[{"source": "a", "target": "b", "km": 3, "road": "x"}]', "km"),
+    ("g.dot", 'graph { a -- b [km="3.5", style=bold] }', "km"),
+    ("g.gml", "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 km 3 ] ]", "km"),
+    ("g.graphml", '<graphml><key id="d" for="edge" attr.name="km"/><graph edgedefault="undirected"><edge source="a"'
+     ' target="b"/></graph></graphml>', "km"),
+    ("g.graphml", '<graphml><key id="v" for="edge" attr.name="weight"/><key id="w" for="edge" attr.name="weight"/>'
+     '<graph edgedefault="undirected"><edge source="a" target="b"/></graph></graphml>', "w")])
+def test_attributes_that_may_be_weights_are_named(tmp_path: Path, name: str, text: str, others: str):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=f'name one, as in weights="{others}"'):
+        emdiam.convert(tmp_path / name, tmp_path / "g.zarr", weights=True)
+
+
+def test_weights_of_gexf_1_0(tmp_path: Path):
+    path = tmp_path / "g.gexf"
+    path.write_text(GEXF_VALUES.format("year", "", ' cardinal="5"', ' cardinal="2"', ""))
+    assert emdiam.diameter(path, weighted=True).diameter == 7
+
+
+def test_defaults_of_dot_are_weights_of_the_edges_behind_them(tmp_path: Path):
+    path = tmp_path / "g.dot"
+    path.write_text("graph { edge [weight=5]; a -- b; subgraph { edge [weight=2]; b -- c } c -- d; EDGE [weight=7]; d -- e }")
+    assert emdiam.diameter(path, weighted=True).diameter == 19
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("g.gml", "graph [ node [ id 9 ] node [ id 7 ] edge [ source 9 target 7 ] ]"), ("g.json", "[[9, 7]]")])
+def test_first_pairs_are_ids(tmp_path: Path, name: str, text: str):
+    (tmp_path / name).write_text(text)
+    assert emdiam.convert(tmp_path / name, tmp_path / "g.zarr").first_pairs == ((9, 7),)
+
+
 @pytest.mark.parametrize(("name", "text"), [
     ("g.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n1 2 1,5\n2 3 2,5\n"),
     ("g.gr", "p sp 3 2\na 1 2 1,5\na 2 3 2,5\n"), ("g.dl", "dl n=3 format=edgelist1\ndata:\n1 2 1,5\n2 3 2,5\n")])
