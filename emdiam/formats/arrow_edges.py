@@ -16,6 +16,7 @@ from .base import Named
 from .digits import are_long
 from .directions import Directions
 from .look_ends import MISSING, refuse_two_forms
+from .look_sample import has_leading_zero
 from .source import EdgeBatch, pairs_per_batch
 from .tables import TableColumn, direction_column, edge_ends, in_slices, named_pair, refuse_two_sides, refuse_ways
 from .weights import FLOAT64, WeightChoice, checked_weights, kind_of, name_a_column, weight_column
@@ -197,8 +198,8 @@ class ArrowEdges(Named):
         if not columns.wanted and not self.bipartite:
             refuse_two_sides(columns.names, (0, 1), self.name, any(one == other for one, other in pairs))
         if self.ids == "auto" and columns.kind == "string":
-            refuse_two_forms([text for pair in pairs for text in pair], self.name,
-                             "write the ids in one form, or say --ids string if they are two")
+            texts = [text for pair in pairs for text in pair if not has_leading_zero(text)]  # 007 as a text is a name
+            refuse_two_forms(texts, self.name, "write the ids in one form, or say --ids string if they are two")
 
     def _of_lists(self, columns: EdgeColumns, nodes: Any, lists: Any, done: int, strings: bool,
                   batch_bytes: int) -> Iterator[EdgeBatch]:

@@ -6,6 +6,7 @@ its text. Names become pyarrow string arrays.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ import pyarrow as pa
 from ..errors import InputError
 from . import kernels
 from .base import MAX_ID
+from .look_ends import MISSING
 from .source import EdgeBatch, pairs_per_batch
 from .streams import ByteStream, after_word, block_bytes_for, line_text, text_blocks
 from .weights import (
@@ -30,6 +32,7 @@ from .weights import (
     WeightChoice,
 )
 
+_MISSING, _FIELDS = frozenset(MISSING), re.compile(r"[\s,]+")
 FURTHER_FIELDS = "lines with further fields"
 NO_UTF_8 = "name the encoding, as in --encoding latin-1"
 _STRING_PAIRS = 1 << 17  # 4 MiB of spans; a block yields several batches if it has more pairs
@@ -248,8 +251,10 @@ class LineReader:
     def _fault(self, block: Any, text: Callable[[Any, int], str]) -> InputError:
         """The error for the fault that a kernel found in `block`."""
         what, remedy = self._sentence(int(self._state[kernels.FAULT]))
-        return InputError(what, path=self.name, line=int(self._state[kernels.LINE]), remedy=remedy,
-                          text=text(block, int(self._state[kernels.START])) or None)
+        shown = text(block, int(self._state[kernels.START]))
+        if self._state[kernels.FAULT] == kernels.NOT_INTEGER and not _MISSING.isdisjoint(_FIELDS.split(shown)):
+            what, remedy = "an id is missing", "fix the line, or delete it"
+        return InputError(what, path=self.name, line=int(self._state[kernels.LINE]), remedy=remedy, text=shown or None)
 
     def _sentence(self, fault: int) -> tuple[str, str]:
         """(what, remedy) for a fault code of the kernels."""

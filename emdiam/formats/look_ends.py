@@ -105,6 +105,7 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
         called = edge_ends(named, None, path)
         if called != (0, 1):
             _refuse("a comment above them has names of others", columns, rest, path, called)
+    _refuse_missing(columns[:2], path)
     why = _kinds_differ(columns) or _no_ids(columns, (0, 1)) or _other_columns(
         _without(weight, columns, (0, 1)), rest, (0, 1))
     _refuse(why, columns, rest, path)
@@ -206,8 +207,12 @@ def refuse_weights_above(above: Sequence[str], ends: tuple[int, int], choice: We
     """Raise InputError if a comment calls another column than the usual one by the name of the weights. above : its
     names, one for each column; empty without."""
     others = [place for place in range(len(above)) if place not in ends]
-    place = None if choice.column.isdecimal() else weight_column(above, others, choice.column)
-    if place is None or (not choice.column and (place == _THIRD or above[place].lower() not in NAMES)):
+    if not others or choice.column.isdecimal():
+        return
+    place = weight_column(above, others, choice.column)
+    if place is None and not choice.column:
+        place = others[0]
+    elif place is None or (place == _THIRD and not choice.column):
         return
     raise InputError(f"a comment calls column {place + 1} {above[place]}", path=path, text=" ".join(above),
                      remedy=f"give the number of the weights, as in --weights={place + 1}")
@@ -397,6 +402,15 @@ def _values(rest: Records, place: int) -> tuple[str, list[str]]:
     """(kind, values) of a column in the first lines."""
     values = [row[place] for row in rest if len(row) > place]
     return _INT if values and all(map(is_id_number, values)) else _STRING, values
+
+
+def _refuse_missing(columns: Sequence[TableColumn], path: str) -> None:
+    """Raise InputError if all ids of two columns that are no integers are words for a missing one."""
+    values = [text for column in columns for text in column.values]
+    others = [text for text in values if not is_id_number(text)]
+    if others and 2 * len(others) <= len(values) and set(others) <= set(MISSING):
+        raise InputError(f"an id is {others[0]}, as programs write for a missing one", path=path,
+                         remedy="delete such lines")
 
 
 def _kinds_differ(columns: Sequence[TableColumn]) -> str:

@@ -235,6 +235,9 @@ def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, pa
         if found is not None and sum(_describes(names[place]) for place in found) == 1 and set(
                 columns[found[0]].values).isdisjoint(columns[found[1]].values):  # a vertex and its name
             found = None
+        if found is not None and 0 not in found and columns[0].kind != columns[found[0]].kind and (
+                1 < len(columns[0].values) == len(set(columns[0].values)) and 0 not in doubtful):  # a name and values
+            found = None
     if found is None or _is_numbered_further(names, found):
         raise _unclear(columns, doubtful, path)
     return found
@@ -328,8 +331,10 @@ def are_of_two_kinds(values: Sequence[Sequence[Any]]) -> bool:
 def _unclear(columns: Sequence[TableColumn], doubtful: Sequence[int], path: str) -> InputError:
     names = [column.name for column in columns]
     may_be = any(_OF_VERTICES.fullmatch(name.strip().lower()) or _describes(name) for name in names)
-    values = [set(column.values) for column in columns if column.kind]
-    if may_be and not alike_pairs(names) and all(one.isdisjoint(other) for one, other in combinations(values, 2)):
+    values = [set(column.values) for column in columns
+              if column.kind == "string" or _words_of(column.name)[-1:] == ("id",)]
+    if may_be and named_pair(names) is None and not alike_pairs(names) and all(
+            one.isdisjoint(other) for one, other in combinations(values, 2)):
         remedy = "give the file that has the edges, and this one with --vertices, or name both ends with --columns"
     else:
         remedy = "name both by --columns, as in --columns " + example_columns(columns, doubtful)
@@ -418,7 +423,8 @@ def example_columns(columns: Sequence[TableColumn], doubtful: Sequence[int] = ()
     fit = [i for i, column in enumerate(columns) if i not in doubtful and column.kind]
     fit += [] if len(fit) > 1 else [i for i in range(len(columns)) if i not in fit]
     pairs = alike_pairs([column.name for column in columns]) or [
-        pair for pair in combinations(fit, 2) if columns[pair[0]].kind == columns[pair[1]].kind] or [(fit[0], fit[1])]
+        pair for places in (fit, range(len(columns))) for pair in combinations(places, 2)
+        if columns[pair[0]].kind == columns[pair[1]].kind != ""] or [(fit[0], fit[1])]
     return _places_or_names([column.name for column in columns], max(pairs, key=lambda places: len(
         set(columns[places[0]].values) & set(columns[places[1]].values))))
 

@@ -71,6 +71,8 @@ _PAIRED = {
     "kind and two genes": _read(".csv", "kind,gene_a,gene_b", "binds,a,b", "binds,b,c"),
     "year and two countries": _read(".csv", "year,country1,country2", "2001,a,b", "2002,b,c"),
     "line and two stops": _read(".csv", "line,stop_a,stop_b", "L1,a,b", "L1,b,c"),
+    "marks of persons": _refused(".csv", "person,math,physics", "ann,3,4", "bob,2,5", "cem,1,4"),
+    "a vertex and its parent": _read_or_led(".csv", "id,name,parent_id", "1,a,2", "2,b,3"),
     "two genes first": _read(".csv", "gene1,gene2,score", "a,b,5", "b,c,6"),
 }
 
@@ -112,6 +114,8 @@ _MISSING = {
                  "undefined", "missing", "--", "-")
 } | {
     "NULL among integers": _refused(".csv", "source,target", "1,2", "2,NULL", "3,NULL"),
+    "NULL among integers, blanks": _refused(".txt", "1 2", "2 NULL", "3 NULL"),
+    "NULL among integers, late": _refused(".txt", *(f"{i} {i + 1}" for i in range(1500)), "2 NULL"),
     "one letter": _read(".csv", "source,target", "a,.", "b,.", right=_THREE),
     "Nan, whose name it is": _read(".csv", "source,target", "Nancy,Noah", "Noah,Nil", right=_THREE,
                                    options=("--ids", "string")),

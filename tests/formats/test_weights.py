@@ -245,7 +245,8 @@ def test_kinds_of_several_inputs(tmp_path: Path):
     ("source,target,timestamp\n1,2,1082040961\n2,3,1082155839\n", "g.csv"),
     ("source,target,id\n1,2,7\n2,3,8\n", "g.csv"),
     ("source,target,year\n1,2,1999\n2,3,2000\n", "g.csv"), ("1 2 1082040961\n2 3 1082155839\n", "g.txt"),
-    ("1 2 1082040961 3\n2 3 1082155839 4\n", "g.txt")])
+    ("1 2 1082040961 3\n2 3 1082155839 4\n", "g.txt"), ("# src dst time weight\n1 2 9 5\n2 3 9 6\n", "g.txt"),
+    ("# src\tdst\ttime\tweight\n1\t2\t9\t5\n2\t3\t9\t6\n", "g.txt"), ("# src dst time\n1 2 9\n2 3 9\n", "g.txt")])
 def test_times_and_numbers_of_edges_are_no_weights_unless_one_says_so(tmp_path, text, name):
     file = tmp_path / name
     file.write_text(text)
