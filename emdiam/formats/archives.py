@@ -185,10 +185,10 @@ def _chosen(path: Path, members: list[Member]) -> Member:
     vertices; or the one after which all others are called; or the only one in a format of graphs."""
     _check_known(path, members)
     listed = members = [member for member in members if _may_be_graph(member)] or members
-    members = [member for member in members if not _OF_VERTICES.search(_base(member).lower())] or members
+    members = [member for member in members if _part(member) != "vertices"] or members
     rules: tuple[Callable[[Member], bool], ...] = (
         lambda member: True, lambda member: _base(member).startswith("out."),
-        lambda member: bool(_OF_EDGES.search(_base(member).lower())),
+        lambda member: _part(member) == "edges",
         lambda member: _others_are_parts(member, members),
         lambda member: format_of_file(_plain(member.name)) not in (None, *_TABLES))
     for rule in rules:
@@ -228,6 +228,13 @@ def _plain(name: str) -> str:
     """The name without folders and without a compression suffix."""
     base = PurePosixPath(name).name
     return base.rpartition(".")[0] if compression_suffix(base) else base
+
+
+def _part(member: Member) -> str:
+    """What a member has by its name: "edges", "vertices", or "" if its name says neither or both."""
+    name = _base(member).lower()
+    edges, vertices = bool(_OF_EDGES.search(name)), bool(_OF_VERTICES.search(name))
+    return "" if edges == vertices else "edges" if edges else "vertices"
 
 
 def _others_are_parts(member: Member, members: list[Member]) -> bool:

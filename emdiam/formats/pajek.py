@@ -23,6 +23,7 @@ _OTHERS = {".clu": "a partition", ".vec": "a vector", ".per": "a permutation"}
 _SECTION = re.compile(r"\*\s*([A-Za-z]+)(?:\s+(list)\b)?", re.IGNORECASE)
 _PAIRS = {"edges": False, "arcs": True}
 _LISTS = {"edgeslist": False, "edgelist": False, "arcslist": True, "arclist": True}
+_EDGE = re.compile(r"\d+\s+\d+(?:\s+[-+.\d]+)?")
 _ZEROS = 20  # most leading zeros of a number
 _IGNORED = ("network", "partition", "vector", "cluster", "permutation", "vertices")
 
@@ -65,16 +66,18 @@ class PajekSource(FileSource):
         n = self.info().n_vertices or 0
         lines = TextLines(self, batch_bytes, _COMMENTS)
         edges = NumberedEdges(self, n, batch_bytes, lambda: {"line": lines.number})
-        section, n_sections, row, values, seen = "", 0, 0, 0, _Seen()
+        section, doubt, n_sections, row, values, seen = "", "", 0, 0, 0, _Seen()
         for line in self._without_comments(lines):
             if line.startswith("*"):
                 section = self._section(lines, line)
                 n_sections += section == "vertices"
+                doubt = doubt if section == "vertices" else ""
                 if n_sections > 1:
                     raise lines.error("a second list of vertices: of another network, a partition or a vector", line,
                                       "give each network a file of its own, without the others")
             elif section == "vertices":
                 self._check_vertex(lines, line, n, seen)
+                doubt = doubt or (line if _EDGE.fullmatch(line) else "")
             elif section in _PAIRS:
                 src, dst, weight = self._pair(lines, line)
                 edges.edge(src, dst, weight or "1", directed=_PAIRS[section])
@@ -91,6 +94,9 @@ class PajekSource(FileSource):
                                   " *Arcs, or remove it")
             yield from edges.ready()
         yield from edges.take()
+        if doubt:
+            raise self.error("there is no section of edges, and a line of a vertex may be an edge", text=doubt,
+                             remedy="write a line *Edges above the edges, or at the end if there are none")
         if row not in (0, n):
             raise self.error(f"the matrix has {row:,} rows where {n:,} are expected", remedy="fetch the file again")
         self.dropped = {"values": values if self.weights is None else 0}

@@ -23,8 +23,8 @@ _NODES, _EDGES = ("nodes", "vertices"), ("links", "edges")
 _COUNTS = re.compile(r"n|(?:n|num|number)_?(?:of_?)?(?:nodes|vertices)|(?:nodes?|vertex|vertices)_?count")
 # Names of fields that have vertices or edges.
 _TELLING = re.compile(r"(?:hyper|multi)?(?:nodes?|vertex|vertices|edges?|links?|arcs?)(?:_?(?:list|index))?|points"
-                      r"|rel(?:ation(?:ship)?)?s|connections|neighbou?rs|adjacen(?:t|cy)(?:_?(?:matrix|lists?))?|matrix"
-                      r"|children|targets|successors")
+                      r"|rel(?:ation(?:ship)?)?s|connections|neighbou?rs|adj(?:acen(?:t|cy))?(?:_?(?:matrix|lists?))?|matrix"
+                      r"|children|targets|successors|isolat(?:ed|es)(?:_?(?:nodes|vertices))?|singletons")
 _NESTED = ("attributes", "metadata", "properties")
 _FLAGS = {"true": True, "yes": True, "1": True, "directed": True,
           "false": False, "no": False, "0": False, "undirected": False}
@@ -176,17 +176,27 @@ def _check_names(names: list[Any], ends: list[Any]) -> None:
 def _refuse_more(value: dict[str, Any], used: Sequence[str | None], nodes: Any, ids: set[Any]) -> None:
     """Raise JsonError if another field of the document, or one of a node, may have vertices or edges."""
     for name, field in value.items():
-        if name in used or not isinstance(field, list | dict) or not field or (
-                name == "graph" and isinstance(field, dict)):
-            continue
-        if _TELLING.fullmatch(name.lower()) or (isinstance(field, list) and _may_be_more(field, ids)):
+        if name not in used and not (name == "graph" and used[1] is not None) and _has_parts(name, field, ids):
             raise JsonError(f"{name!r} may have vertices or edges too", "write them among the nodes and the edges, or"
                             f" remove {name!r}")
     for entry in map(_inner, nodes.values() if isinstance(nodes, dict) else nodes):
         for name, field in entry.items() if isinstance(entry, dict) else ():
-            if _TELLING.fullmatch(name.lower()) and isinstance(field, list | dict) and not ids.isdisjoint(
-                    _scalars(field)):
+            if _is_telling(name, field) and (any(isinstance(part, list | dict) for part in field)
+                                             or not ids.isdisjoint(_scalars(field))):
                 raise JsonError(f"{name!r} of a node may have edges", f"write them among the edges, or remove {name!r}")
+
+
+def _is_telling(name: str, field: Any) -> bool:
+    """Whether a field is not empty, and by its name has vertices or edges."""
+    return isinstance(field, list | dict) and bool(field) and bool(_TELLING.fullmatch(name.lower()))
+
+
+def _has_parts(name: str, field: Any, ids: set[Any]) -> bool:
+    """Whether a field of the document may have vertices or edges by its name, or by what is in it."""
+    if isinstance(field, dict):
+        return _is_telling(name, field) or any(_is_telling(inner, part) or (inner in ids and isinstance(
+            part, list) and part and ids.issuperset(_scalars(part))) for inner, part in field.items())
+    return isinstance(field, list) and (_is_telling(name, field) or _may_be_more(field, ids))
 
 
 def _may_be_more(items: list[Any], ids: set[Any]) -> bool:

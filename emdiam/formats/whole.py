@@ -193,7 +193,8 @@ def _numbers(data: Any) -> Iterator[str]:
 
 # Texts, and reals of GML (which networkx converts to floats), also without a point, which it would cut at the exponent.
 _LONG = re.compile(r'"[^"]*"|[+-]?[0-9]*\.[0-9]*(?:[Ee][+-]?[0-9]+)?|(?<=[ \t])[+-]?[0-9]+[Ee][+-]?[0-9]+(?=[\s\]])')
-_GML_LISTS = re.compile(r'"[^"]*"|#[^\n]*|(?:\b([A-Za-z]\w*)\s*)?([\[\]])')
+_GML_LISTS = re.compile(r'"[^"]*"|#[^\n]*|(?:\b([A-Za-z]\w*)(?:\s|#[^\n]*\n)*+)?([\[\]])')
+_GML_PARTS = re.compile(r"graphs?|nodes?|vert(?:ex|ices)|(?:hyper)?edges?|arcs?|links?")
 _MARK = "\ue000"
 
 
@@ -236,8 +237,8 @@ class GmlSource(WholeSource):
         depth, start, graph = 0, 0, False
         for found in _GML_LISTS.finditer(text):
             key = (found[1] or "").lower() if found[2] == "[" else ""
-            right = {"graph": depth == 0, "node": depth == 1 and graph, "edge": depth == 1 and graph}
-            if key == "hyperedge" or not right.get(key, True) or (key in right and key != found[1]):
+            right = (depth == 0 and found[1] == "graph") or (depth == 1 and graph and found[1] in ("node", "edge"))
+            if _GML_PARTS.fullmatch(key) and not right:
                 raise self.error(f"a list {found[1]} [ at a place or with letters that GML does not have",
                                  line=text.count("\n", 0, found.start()) + 1,
                                  remedy="write node [ and edge [ within graph [, in small letters")

@@ -24,6 +24,7 @@ _LONGEST_TAG = 16 << 20
 _LONGEST_TEXT = 1 << 12
 _GEXF_WEIGHTS = ("weight", "cardinal")
 _PARTS = frozenset(("graph", "node", "edge", "hyperedge"))
+_LIKE_PARTS = frozenset(("vertex", "arc", "link"))
 _ASIDE = frozenset(("data", "desc", "default", "attvalue"))  # tags that have no part of a graph within them
 _DIRECTIONS = {"directed": True, "true": True, "1": True, "undirected": False, "false": False, "0": False,
                "mutual": False}
@@ -71,6 +72,9 @@ class _Tags:
         if not self._open:
             self._root = prefix, values.get("xmlns")
         foreign = (prefix, values.get("xmlns", self._root[1])) != self._root or self._open[-1:] == [""]
+        if tag in _LIKE_PARTS and self._arcs and not foreign:
+            raise self._source.error(f"a tag {name}, which {self._source.format} does not have", remedy="write node or"
+                                     " edge for it")
         if tag in _PARTS and not (foreign and "data" in self._open) and (
                 foreign or not _ASIDE.isdisjoint(self._open) or not (self._arcs or tag == "graph")):
             raise self._source.error(f"a tag {name} within data, outside of a graph or of another namespace",

@@ -38,6 +38,7 @@ _ARCHIVES = {
     "zip, vertices and arcs": Kind(".zip", _zip(vertices__csv="id,x\n1,5\n2,6\n", arcs=_EDGES), _THREE),
     "zip, called like a table of vertices": Kind(".zip", _zip(
         input__csv="id,pop\n1,2\n2,3\n", roads__csv="source,target\n1,2\n"), None),
+    "zip, edges of nodes": Kind(".zip", _zip(node_edges__csv=_EDGES, b__csv=_EDGES), None),
     "zip, two lists": Kind(".zip", _zip(a__txt=_EDGES, b__dat=_EDGES), None),
     "zip, .mtx beside its parts": Kind(".zip", _zip(
         A__mtx="%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n",
@@ -76,6 +77,12 @@ _JSON = {
     "roads beside edges": _json({"edges": _PATH, "roads": [{"from": "c", "to": "d"}]}, None),
     "a matrix beside edges": _json({"nodes": _ABC, "edges": [], "adjacency_matrix": [[0, 1], [1, 0]]}, None),
     "edges inside nodes": _json({"nodes": [{"id": "a", "edges": ["b"]}, {"id": "b", "edges": []}], "edges": []}, None),
+    "nodes inside nodes": _json({"nodes": [{"id": "a", "children": [{"id": "z"}]}, {"id": "b"}], "edges": [["a", "b"]]},
+                                None),
+    "nodes within the graph": _json({"graph": {"nodes": [*_ABC, "d"]}, "edges": _PATH}, None),
+    "isolated vertices": _json({"isolated": ["z"], "edges": _PATH}, None),
+    "friends beside edges": _json({"nodes": _ABC, "edges": [["a", "b"]], "friends": {"b": ["c"]}}, None),
+    "places beside edges": _json({"nodes": _ABC, "edges": _PATH, "positions": {"a": [0.5, 1], "b": [1, 1]}}, _THREE),
     "addresses inside nodes": _json({"nodes": [{"id": name, "links": ["http://x"]} for name in _ABC],
                                      "edges": _PATH}, _THREE),
     "categories": _json({"nodes": [{"id": name} for name in _ABC], "links": _LINKS, "categories": [{"name": "x"}],
@@ -151,6 +158,7 @@ _XML = {
     "GraphML, an edge of another namespace in the graph": Kind(".graphml", _graphml(_AB + "<y:edge/>"), None),
     "GraphML, with a prefix": Kind(".graphml", '<g:graphml xmlns:g="http://g"><g:graph edgedefault="directed"><g:edge'
                                    ' source="a" target="b"/></g:graph></g:graphml>', _EDGE),
+    "GraphML, links": Kind(".graphml", _graphml(_nodes("ab") + _AB.replace("edge", "link")), None),
     "GraphML, no graph": Kind(".graphml", f"<graphml>{_AB}</graphml>", None),
     "GraphML, capitals": Kind(".graphml", _graphml(_nodes("abc") + _AB.replace("edge", "EDGE") + _BC), _THREE),
     "GraphML, two weights of an edge": Kind(".graphml", _graphml(_DATA.format(
@@ -169,12 +177,15 @@ _PAJEK = '*Vertices 3\n1 "a"\n2 "b"\n3 "c"\n'
 _SECTIONS = {
     "GML, keys with capitals": Kind(".gml", _GML.replace("edge", "Edge"), None),
     "GML, nodes with capitals": Kind(".gml", _GML.replace("node [ id 3 ]", "Node [ id 3 ]"), None),
+    "GML, edges for edge": Kind(".gml", _GML.replace("edge", "edges"), None),
     "GML, a graph in a node": Kind(".gml", _GML.replace("id 3 ]", "id 3 graph [ node [ id 4 ] ] ]"), None),
     "GML, hyperedges": Kind(".gml", _GML.replace("\n]", " hyperedge [ x 1 ]\n]"), None),
     "GML, an edge behind the graph": Kind(".gml", _GML + "edge [ source 1 target 3 ]\n", None),
-    "GML, brackets in texts and comments": Kind(".gml", 'Creator "graph [1] by me"\n# a graph [2]\n' + _GML.replace(
+    "GML, brackets in texts and comments": Kind(".gml", 'Creator "graph [1] by me"\n# a graph [2]\n' + _GML.replace("h [", "h # [\n[").replace(
         "id 3", 'id 3 label "edge [" graphics [ x 1.0 Line [ point [ y 2.0 ] ] ]'), _THREE),
     "Pajek, no line *Edges": Kind(".net", _PAJEK + "1 2\n2 3\n", None),
+    "Pajek, no line *Edges, nor vertices": Kind(".net", "*Vertices 3\n1 2\n2 3\n", None),
+    "Pajek, numbers for labels": Kind(".net", "*Vertices 3\n1 2\n2 3\n3 1\n*Edges\n1 2\n2 3\n", _THREE),
     "Pajek, *Links": Kind(".net", _PAJEK + "*Links\n1 2\n2 3\n", None),
     "Pajek, *Events": Kind(".net", '*Vertices 2\n*Events\nTI 1\nAV 1 "a"\nAE 1 2 1\n', None),
     "Pajek, a partition": Kind(".clu", "*Vertices 3\n1\n1\n2\n", None),
