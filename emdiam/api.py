@@ -287,10 +287,14 @@ def plan(store: Any, **more: Any) -> list[Planned]:
     list of Planned
         One for each method, or for `method` alone; `refused` has the reason if memory is too small.
     """
-    (method, probe), ends = chosen("plan", more, "method", "probe"), columns_of(more)
+    asked, ends = more.get("probe"), columns_of(more)
+    method, probe = chosen("plan", more, "method", "probe")
     weights, directed, device = _weights(more), bool(more.pop("directed", False)), more.get("device")
-    on_gpu = isinstance(device, str) and device != CPU  # only the CPU is forecast, so no probe is needed
-    seconds = None if probe is None or on_gpu else parse_duration(probe)
+    # Only runs along edges on the CPU are forecast by a probe.
+    probes = not directed and weights is None and device in (None, CPU)
+    if asked is not None and not probes:
+        raise InputError("a probe is for plans along edges on the CPU", text=str(asked), remedy="leave --probe out")
+    seconds = parse_duration(probe) if probes and probe is not None else None
     runs = tasks_along([method] if method != ALL else None, more, directed, weights is not None)
     first = next(runs)
     with as_store(store, Means(first.memory_bytes, first.threads), keep=Kept(directed, weights, ends)) as (opened, _):
@@ -316,6 +320,7 @@ def tradeoff(store: Store | str | Path, out: str | Path, **options: Any) -> Trad
     """
     check_keywords("tradeoff", options)
     grid = import_module(".report.tradeoff", __package__)  # imported late, since its runs are commands
+    grid.check_used(options)
     asked = dict(zip(known := keywords_of("tradeoff"), chosen("tradeoff", options, *known), strict=True))
     if not isinstance(store, Store | str | Path):
         raise InputError("a trade-off is of a store, which every run opens",

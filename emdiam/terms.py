@@ -54,13 +54,15 @@ _OPTION = re.compile(r"(?<![\w-])--(?P<name>[a-z][a-z0-9-]*[a-z0-9])"
                      r"| (?P<word>[a-z0-9][\w+-]*))?")
 _FILE, _STORE = r"(?:'[^']+'|[^\s']+)", r"(?:'[^']+\.zarr'|[^\s']+\.zarr)"
 _COMMAND = re.compile(rf"\bemdiam (?P<command>{'|'.join(FUNCTIONS)})\b(?P<places> {_FILE} {_STORE}|(?: [A-Z]+\b)*)"
-                      r"(?P<options>(?: --[a-z-]+(?: [A-Z]+\b)?)*)")
+                      r"(?P<options>(?: --[a-z-]+(?: (?:[A-Z]+|natural)\b)?)*)")
 _COMMANDS = re.compile(r"(\bemdiam [a-z]+\b[^;,]*)")
 # Remedies that do not apply to a run: negative weights are for stores that searches read, and an option that the
 # command does not have cannot be left out.
 _ALLOWED = ", or allow others with --allow-negative"
-_LEFT_OUT = re.compile(r",? or leave (?:out (--[a-z-]+[a-z])|(--[a-z-]+[a-z]) out)(?![\w-])")
+_LEFT_OUT = re.compile(r"(,? or )?leave (?:out (--[a-z-]+[a-z])|(--[a-z-]+[a-z]) out)(?![\w-])(, or )?")
 _SEARCHES = ("convert", "generate", "sssp", "apsp")
+# A column of weights, as convert names it.
+_COLUMN = re.compile(r"(?<![\w-])--weights=")
 # The place of a temporary store in an error.
 TEMPORARY = re.compile(r"\S*/emdiam-[^/\s]+/graph\.zarr|a graph in memory(?=:|$)")
 # Follows a remedy: the command that has the option, see cli/inputs.py.
@@ -105,7 +107,10 @@ def in_options(text: str, command: str, own: Collection[str], homes: Mapping[str
     """
     if command not in _SEARCHES:
         text = text.replace(_ALLOWED, "")
-    text = _LEFT_OUT.sub(lambda match: match[0] if (match[1] or match[2]) in own else "", text)
+    text = _LEFT_OUT.sub(lambda match: match[0] if (match[2] or match[3]) in own or not (match[1] or match[4]) else
+                         (match[4] or "") if match[1] else "", text)
+    if "--weight" in own and "--weights" not in own:
+        text = _COLUMN.sub("--weight=", text)
     if CONVERT_FIRST in text:
         return text
 
@@ -163,7 +168,8 @@ def _call(match: re.Match[str]) -> str:
     """A call of a function in place of a command."""
     name = FUNCTIONS[match["command"]]
     words = [word if word.isupper() else repr(word) for word in shlex.split(match["places"])]
-    words += [option["name"].replace("-", "_") + f"={option['metavar'] or True}"
+    words += [option["name"].replace("-", "_")
+              + f"={_written(_value(option)[0], bool(option['metavar']), True) or True}"
               for option in _OPTION.finditer(match["options"])]
     return f"emdiam.{name}" + (f"({', '.join(words)})" if words else "")
 

@@ -329,13 +329,15 @@ def test_options_that_runs_along_arcs_and_weights_have_not_are_refused():
     silent = {"device": "cpu", "reorder": "auto", "vertex_state": "ram", "resume": False, "arena": None}
     for metric in ("arcs", "weights"):
         assert taken({"memory": 1, **silent}, "exact", METRICS[metric]) == {"memory": 1}
-    of_all = "it has --memory, --arena, --threads, --time-limit"
     for command, metric, asked, said in (
             ("ecc", "arcs", {"certificate": "c"}, "found from every vertex, so a certificate would have all of them"),
-            ("exact", "both", {"gap": 3}, "a graph with directions and weights has no option: 'gap'"),
+            ("exact", "both", {"gap": 3}, "--gap is not for graphs with directions and weights: '3'"),
             ("ecc", "arcs", {"vertex_state": "disk"}, "--vertex-state is not for graphs with directions: 'disk'"),
-            ("exact", "weights", {"gap": 3}, f"no option: 'gap'; {of_all}, --method, --device, --path"),
-            ("ecc", "weights", {"masters": 3}, f"no option: 'masters'; {of_all}, --out, --certificate")):
+            ("exact", "weights", {"gap": 3}, "--gap is not for weighted graphs: '3'; leave it, or --weighted, out"),
+            ("exact", "weights", {"batches": False}, "--no-batches is not for weighted graphs; leave it"),
+            ("exact", "both", {"bounds_only": True}, "--bounds-only is not for graphs with directions and weights;"),
+            ("ecc", "arcs", {"radius": True}, "--radius is not for graphs with directions; leave it, or --directed"),
+            ("ecc", "weights", {"masters": 3}, "--masters is not for weighted graphs")):
         with pytest.raises(InputError) as refused:
             taken(asked, command, METRICS[metric])
         assert said in str(refused.value)

@@ -28,7 +28,7 @@ import numpy as np
 
 from ..errors import EmdiamError
 from ..jit import inlined, kernel
-from ..methods.weighted.units import SumsTooLongError, stated
+from ..methods.weighted.units import SumsTooLongError, scaled, stated
 from ..paths.arcs import Arcs, ArcsInRam
 from ..paths.blocks import load_rows, loading_buffers, rows_bytes
 from ..paths.paths import SearchOptions
@@ -155,8 +155,7 @@ class _ArcProof(ClaimedUnits):
         ends, heads, costs = (self.into if back else self.out).rows(vertices)
         if self.units.whole:
             return ends, heads, costs.astype(np.int64)
-        return ends, heads, np.minimum(np.ldexp(costs.astype(np.float64), -self.units.exponent), _UNBOUNDED).astype(
-            np.int64)
+        return ends, heads, np.minimum(scaled(costs, self.units), _UNBOUNDED).astype(np.int64)
 
     def most(self, bounds: np.ndarray, vertices: np.ndarray, back: bool) -> np.ndarray:
         """Bounds on the eccentricities of vertices from the bounds of their heads, int64[k]."""

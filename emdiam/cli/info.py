@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import redacted
+from ..errors import InputError, redacted
 from ..progress import Listener, silent
 from ..units import available_cores, format_count, format_size
 from . import options
@@ -29,6 +29,7 @@ def command(**given: Any) -> int:
     """Show counts, degrees and size of a store or a file."""
     if (given["store"] is None) == (given["device"] is None):
         raise click.UsageError("Give GRAPH, or --device gpu.")
+    _check_used(given)
     if given["device"] is not None:
         from ..gpu.facts import device_facts
 
@@ -45,6 +46,21 @@ def command(**given: Any) -> int:
     info["path"] = redacted(given["store"])
     answer(info, info_text, given["as_json"])
     return 0
+
+
+def _check_used(given: dict[str, Any]) -> None:
+    """Raise InputError for an option that would have no effect."""
+    asked = options.passed(given, "store", "device")
+    if given["device"] is not None and asked:
+        raise InputError("a GPU has no such figures", text=", ".join(map(_flag, asked)), remedy="leave --device out")
+    of_profile = ("plots", "sample", *(() if is_input(given["store"]) else ("time_limit",)))
+    idle = [] if given["profile"] else [_flag(name) for name in of_profile if name in asked]
+    if idle:
+        raise InputError(f"only --profile has {' and '.join(idle)}", remedy="give --profile too")
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _looked_up(store: Store, given: dict[str, Any], listener: Listener) -> dict[str, Any]:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ..runs.task import Task
     from ..store.store import Store
 
-# In errors of a conversion: a column of weights, and weights without a name.
-_COLUMN, _WEIGHTS = re.compile(r"(?<![\w-])--weights="), re.compile(r"(?<![\w-])--weights(?![\w=-])")
+# In errors of a conversion: weights without a name.
+_WEIGHTS = re.compile(r"(?<![\w-])--weights(?![\w=-])")
 
 
 def is_input(name: str) -> bool:
@@ -150,10 +150,8 @@ def _what(name: str, origin: Origin) -> str:
 
 
 def _as_asked(text: str, own: Collection[str]) -> str:
-    """A message of convert, with the command's own options for weights."""
-    if "--weighted" in own:
-        text = _WEIGHTS.sub("--weighted", text)
-    return _COLUMN.sub("--weight=", text) if "--weight" in own else text
+    """A message of convert, with the command's own option for weights without a name."""
+    return _WEIGHTS.sub("--weighted", text) if "--weighted" in own else text
 
 
 @contextmanager

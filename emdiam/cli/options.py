@@ -152,9 +152,14 @@ def of(command: str, *names: str, **more: Any) -> Callable[[F], F]:
 
 
 def passed(given: Mapping[str, Any], *without: str) -> dict[str, Any]:
-    """The arguments of the library's function of the same name: the command's options, except those for printing and
-    the names in `without`."""
-    return {name: value for name, value in given.items() if value is not None and name not in (*without, *PRINTED)}
+    """The arguments of the library's function of the same name: the command's options that the user has set, except
+    those for printing and the names in `without`. The library has the same defaults."""
+    context = click.get_current_context(silent=True)
+    usual = {} if context is None else {
+        name: value for name, value in context.params.items()
+        if context.get_parameter_source(name) is click.core.ParameterSource.DEFAULT}
+    return {name: value for name, value in given.items() if value is not None and name not in (*without, *PRINTED)
+            and not (name in usual and value is usual[name])}
 
 
 def with_device(given: Mapping[str, Any]) -> dict[str, Any]:

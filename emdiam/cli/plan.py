@@ -45,10 +45,15 @@ def command(**given: Any) -> int:
     if "masters" in asked:
         asked["masters"] = one_item(asked["masters"])
     asked["weighted"] = bool(given["weighted"] or given["weight"])
-    # No probe for a GPU, since the forecast is for the CPU.
-    probe = None if given["no_probe"] or given["device"] != "cpu" else given["probe"]
+    probe = {name: value for name, value in options.passed(given).items() if name == "probe"}
+    if given["no_probe"]:
+        if probe:
+            raise InputError("--probe and --no-probe exclude each other", remedy="leave one of both out")
+        probe = {"probe": None}
+    if given["device"] != options.CPU:
+        asked["device"] = options.chosen_device(given["device"])
     with listening(given) as listener, opened("plan", given, listener) as (store, _):
-        planned = plan(store, probe=probe, **{**asked, "device": options.chosen_device(given["device"])})
+        planned = plan(store, **probe, **asked)
     answer(_all(planned) if over_all else _one(planned[0]), methods_text if over_all else plan_text, given["as_json"])
     return 0
 

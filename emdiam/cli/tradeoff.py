@@ -24,9 +24,10 @@ def command(**given: Any) -> int:
 
     Exit code 3: a run failed or was stopped; the table says which and why.
     """
-    from ..report.tradeoff import options_of, tradeoff
+    from ..report.tradeoff import check_used, options_of, tradeoff
     from ..report.tradeoff_table import markdown_text
 
+    check_used(options.passed(given))
     result = answered(given, lambda listener: tradeoff(given["store"], given["out"], options_of(given), listener),
                       lambda result: markdown_text(result).rstrip("\n"))
     return 0 if result.complete else StoppedEarly.exit_code

@@ -68,7 +68,7 @@ class DirectedDistances(Distances):
 
 def options(task: Task, own: dict[str, Any], limits: Limits) -> DistanceOptions:
     """The options of distances along arcs. Raises InputError."""
-    return options_of(own)
+    return options_of(task, own)
 
 
 def solve(session: Session) -> Any:

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from ..shown import Shown
 from ..store.store import Store
 from ..traverse.distance_table import FULL_ROWS, PairCounts, distance_table_bytes
 from ..units import MemoryFigures
+
+if TYPE_CHECKING:
+    from ..runs.task import Task
 
 
 @dataclass(frozen=True)
@@ -415,9 +418,10 @@ class DistanceOptions:
                              f" {MOST_REGISTERS}", text=str(self.log2_registers))
 
 
-def options_of(own: Mapping[str, Any], proved: bool = False) -> DistanceOptions:
-    """The options from those passed by name: sample, exact, hyperball, quantile, seed, out,
-    scratch. proved : whether a certificate is wanted. Raises InputError."""
+def options_of(task: Task, own: Mapping[str, Any]) -> DistanceOptions:
+    """The options of a task from those passed by name: sample, exact, hyperball, quantile, seed, out, scratch. Raises
+    InputError."""
+    proved = task.certificate is not None
     methods = [name for name in (SAMPLE, EXACT, HYPERBALL) if own.get(name)]
     if len(methods) > 1:
         raise InputError("one of --sample, --exact and --hyperball is enough", text=" ".join(methods))
@@ -427,6 +431,10 @@ def options_of(own: Mapping[str, Any], proved: bool = False) -> DistanceOptions:
     if (own.get("sources") is not None or own.get("targets") is not None) and methods:
         raise InputError("a table of distances is of chosen vertices, not of a sample", text=methods[0],
                          remedy="leave --sample, --exact and --hyperball out, or sources and targets")
+    if own.get("sources") is not None and (idle := [name for name in ("quantile", "seed") if name in own]):
+        raise InputError(f"a table of distances has no --{idle[0]}", remedy="leave it, or --sources, out")
+    if own.get("exact") and "seed" in own and not proved and task.time_limit is None:  # after that it is a sample
+        raise InputError("nothing is drawn at random with --exact", text="--seed", remedy="leave one of both out")
     if own.get("certificate_sources") is not None and not proved:
         raise InputError("--certificate-sources are those of a proof", remedy="name its file with --certificate")
     if own.get("sources") is None and own.get("targets") is not None:

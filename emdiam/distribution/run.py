@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 def options(task: Task, own: dict[str, Any], limits: Limits) -> DistanceOptions:
     """See options_of."""
-    return options_of(own, proved=task.certificate is not None)
+    return options_of(task, own)
 
 
 def solve(session: Session) -> Any:

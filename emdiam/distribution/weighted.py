@@ -43,6 +43,7 @@ import numpy as np
 from ..errors import InputError, StoppedEarly
 from ..methods.directed.weighted import WeightedArcMetric, signed
 from ..methods.weighted.metric import WeightMetric
+from ..methods.weighted.units import SumsTooLongError, Units, scaled
 from ..paths.rows import unreached
 from ..progress import Meter, TimeOver, silent, timed
 from ..traverse.distance_table import DistanceTable, PairCounts
@@ -65,7 +66,6 @@ from .sources import MOST_GROUPS
 
 if TYPE_CHECKING:
     from ..methods.run import Limits
-    from ..methods.weighted.units import Units
     from ..paths.arcs import Arcs
     from ..runs.task import Session, Task
 
@@ -110,7 +110,7 @@ class WeightedArcDistances(WeightedDistances, DirectedDistances):
 
 def options(task: Task, own: dict[str, Any], limits: Limits) -> DistanceOptions:
     """The options of distances along weights. Raises InputError."""
-    asked = options_of(own)
+    asked = options_of(task, own)
     if asked.method == HYPERBALL:
         raise InputError("HyperBall counts edges, not weights", remedy="use --sample or --exact")
     return asked
@@ -125,8 +125,6 @@ def solve(session: Session, weighted: bool = True) -> Any:
         from .table import solve as solve_table
 
         return solve_table(session, weighted=weighted)
-    from ..methods.weighted.units import SumsTooLongError
-
     asked, directed = session.task.options, session.store.directed
     sums = _SUMS_BYTES * (1 + directed) + 16 * asked.keep if asked.centralities else 0
     with session.along_weights(_VERTEX_BYTES + sums, weighted=weighted) as (metric, plan):
@@ -142,9 +140,7 @@ def solve(session: Session, weighted: bool = True) -> Any:
                 least = _least_weight(metric.arcs) if asked.centralities else math.inf
                 metric.round_down()
                 if least < 2.0 ** (metric.units.exponent + _LEAST_BITS):
-                    raise InputError("sums of these weights, and so the inverses of distances, are not exact",
-                                     text=str(least), remedy="round the weights to a few decimals, and convert"
-                                     " again") from None
+                    raise _inexact(least, metric.units) from None
                 continue
             break
         if not count.samples:
@@ -161,6 +157,16 @@ def solve(session: Session, weighted: bool = True) -> Any:
     if not result.complete:
         raise StoppedEarly(f"{why}; the answer is that of {result.samples:,} sources", result)
     return result
+
+
+def _inexact(least: float, units: Units) -> InputError:
+    """The error for inverses of distances in these units. least : the least weight above 0. Integers, as of weights
+    with few decimals, have only some bits more than these units."""
+    if least < 2.0**units.exponent:
+        return InputError("the sizes of these weights differ too much for exact inverses of distances", text=str(least),
+                          remedy="leave --out out, or edges whose weights are so much smaller than others")
+    return InputError("sums of these weights, and so the inverses of distances, are not exact", text=str(least),
+                      remedy="round the weights to a few decimals, and convert again")
 
 
 def _least_weight(arcs: Arcs) -> float:
@@ -208,7 +214,7 @@ def _arc_lengths(arcs: Arcs, units: Units) -> Iterator[tuple[np.ndarray, np.ndar
             end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + _PIECE_ARCS, side="right")) - 1)
             some = costs[offsets[begin] : offsets[end]]
             # Weights beyond the limit are too long for these units, which are then given up.
-            counted = some if units.whole else np.minimum(np.ldexp(some.astype(np.float64), -units.exponent), _FAR)
+            counted = some if units.whole else np.minimum(scaled(some, units), _FAR)
             yield (np.repeat(np.arange(first + begin, first + end), np.diff(offsets[begin : end + 1])),
                    np.asarray(units.lengths(counted.astype(np.int64)), np.float64))
             begin = end

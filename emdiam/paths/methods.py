@@ -41,21 +41,23 @@ class LargeSumsError(InputError, OverflowError):
 
 @dataclass(frozen=True)
 class SearchMethod:
-    """search : the function. negative : whether weights may be negative."""
+    """search : the function. negative : whether weights may be negative. buckets : whether it has a width of buckets,
+    options.delta."""
 
     name: str
     search: Search
     negative: bool = False
+    buckets: bool = False
 
 
 METHODS: dict[str, SearchMethod] = {method.name: method for method in (
     SearchMethod("dijkstra", dijkstra),
     SearchMethod("bellman-ford", bellman_ford, negative=True),
     SearchMethod("frontier-bellman-ford", frontier_bellman_ford, negative=True),
-    SearchMethod("delta-stepping", delta_stepping),
-    SearchMethod("light-heavy", light_heavy),
-    SearchMethod("sorted-buckets", sorted_buckets),
-    SearchMethod("near-far", near_far),
+    SearchMethod("delta-stepping", delta_stepping, buckets=True),
+    SearchMethod("light-heavy", light_heavy, buckets=True),
+    SearchMethod("sorted-buckets", sorted_buckets, buckets=True),
+    SearchMethod("near-far", near_far, buckets=True),
     SearchMethod("workfront-sweep", workfront_sweep, negative=True),
     SearchMethod("h-bf", hbf, negative=True),
 )}

@@ -25,7 +25,7 @@ from ..runs.options import parsed
 from ..runs.registry import APPROXIMATIONS
 from ..runs.task import Task
 from ..runs.tradeoff import COLUMNS, ENDED, FRONTS, Tradeoff
-from ..store.store import open_store
+from ..store.store import check_weighted, open_store
 from ..tables import csv_text
 from ..units import available_cores
 from .cells import (
@@ -70,6 +70,20 @@ class TradeoffOptions:
         if self.checkpoint_every is None:
             return self.cells
         return replace(self.cells, checkpoint=CheckpointOptions(folder / "checkpoints", self.checkpoint_every))
+
+
+# Options of some of the methods.
+_OF_METHODS = {**dict.fromkeys(("masters", "euler", "levels"), (CLUSTERS,)),
+               "iterations": tuple(name for name in APPROXIMATIONS if name != CLUSTERS)}
+
+
+def check_used(asked: Mapping[str, Any]) -> None:
+    """Raise InputError for an option that none of the methods has. asked : the options that are set."""
+    methods = _items(asked.get("methods") or APPROXIMATIONS)
+    for name, of_methods in _OF_METHODS.items():
+        if asked.get(name) and not set(methods) & set(of_methods):
+            raise InputError(f"--{name} is of {' and '.join(of_methods)}, and --methods has none of these",
+                             text=",".join(methods), remedy="leave one of both out")
 
 
 def options_of(asked: Mapping[str, Any]) -> TradeoffOptions:
@@ -122,6 +136,8 @@ def tradeoff(store: str | Path, out: str | Path, options: TradeoffOptions | None
     if options.known_diameter is not None and options.known_diameter < 0:
         raise InputError("a diameter cannot be negative", text=str(options.known_diameter))
     with open_store(store) as opened:
+        if options.cells.options["weighted"]:
+            check_weighted(opened)
         summary = Tradeoff(opened.path, opened.digest, opened.n_vertices, opened.n_arcs // 2,
                            identity_of(options.cells),
                            store_name=opened.name)

@@ -40,6 +40,9 @@ def options(task: Task, own: dict[str, Any], limits: Limits) -> DirectedOptions:
     if task.method not in DIRECTED:
         raise InputError(f"the method {task.method} is for undirected graphs",
                          remedy=f"use one of {', '.join(DIRECTED)}")
+    for name in ("seed", "sweeps"):
+        if name in own and task.method == "apsp":
+            raise InputError(f"--{name} is of the methods pivots and graph-diameter", remedy="leave it out")
     return DirectedOptions(limits=limits, **own)
 
 

@@ -149,14 +149,14 @@ def state_of(run: Task, selected: Selection) -> str:
     """The possible place of the run's vertex state: RAM, DISK or AUTO. Raises InputError for an impossible choice."""
     if run.vertex_state not in STATES:
         raise InputError(f"vertex state is one of {', '.join(STATES)}", text=run.vertex_state)
-    held = ("on a GPU" if selected.device is not None else "on workers" if run.cluster is not None
-            else "in a checkpoint" if run.checkpoint is not None
-            else "with a rule of directions" if run.direction is not None
-            else "with a BFS by a queue" if run.bfs == QUEUE else None)
-    if held is None:
+    other = ("a GPU" if selected.device is not None else "workers" if run.cluster is not None
+             else "a checkpoint" if run.checkpoint is not None
+             else "a rule of --direction" if run.direction is not None
+             else "a BFS by a queue" if run.bfs == QUEUE else None)
+    if other is None:
         return run.vertex_state
     if run.vertex_state == DISK:
-        raise InputError(f"vertex state {held} is none on disk", text="--vertex-state disk",
+        raise InputError(f"vertex state on disk does not go with {other}", text="--vertex-state disk",
                          remedy="leave one of both out")
     return RAM
 

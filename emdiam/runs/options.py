@@ -150,7 +150,7 @@ _ROWS = (
     Option("weight", help="Distances are sums of the weights in this column of a file, by its name or its number from"
            " 1; of a store, its weights of this name.", metavar="COLUMN"),
     Option("seed", NATURAL, "pivots, graph-diameter, fdiam, ifub: seed of random choices. [default: 0]", "N",
-           arcs=("exact", "ecc"), both=("exact", "ecc")),
+           arcs=("exact",), both=("exact",)),
     Option("seed", NATURAL, "Seed of all random choices. [default: 0]", "N", of="approx", weights=("approx",)),
     Option("batches", OFF, "pivots: no multi-source batches.", flags=("--no-batches",)),
     Option("winnow", OFF, "fdiam: no Winnow.", flags=("--no-winnow",)),
@@ -165,7 +165,7 @@ _ROWS = (
            choices=("upper", "lower")),
     Option("batch", POSITIVE, "bounding, ifub, korf, apsp: sources of one multi-source BFS. [default: 1]", "K"),
     Option("k", POSITIVE, "sweep-k: number of BFS in a component. [default: 16]", "K", flags=("-k", "--sources")),
-    Option("sweeps", NATURAL, arcs=("exact", "ecc"), both=("exact", "ecc")),
+    Option("sweeps", NATURAL, arcs=("exact",), both=("exact",)),
     Option("direction", help="Rule for top-down and bottom-up levels of a BFS: least work, the rule of Beamer et al.,"
            " or the rule of the F-Diam paper (bottom-up from a tenth of the vertices on). [default: work]",
            choices=DIRECTIONS, shared=True),
@@ -180,7 +180,7 @@ _ROWS = (
     Option("condensed_sssp", choices=("auto", "label-correcting", "semi-external"), of="approx",
            help="clusters: shortest paths in the condensed graph: auto, in memory if it fits; or on disk with labels"
            " that are corrected, or with one bit a vertex (semi-external). [default: auto]"),
-    Option("iterations", NATURAL, "sweep, fringe, spanning: most iterations. [default: the method's]", "N",
+    Option("iterations", POSITIVE, "sweep, fringe, spanning: most iterations. [default: the method's]", "N",
            **_OF_APPROX),
     Option("root", metavar="ROOT", annotation="int | str | None",
            help="spanning: what the tree hangs from: hub, the vertex of the highest degree; random; or the id of a"
@@ -427,6 +427,12 @@ NAMES = {name.replace("_", "-"): command for name, (command, _) in FUNCTIONS.ite
 def option_of(command: str, name: str) -> Option | None:
     """The option of a command, or keyword of its function, by name; None if it is unknown."""
     return _TABLE.get((command, name)) or _TABLE.get(("", name))
+
+
+def flag_of(command: str, name: str) -> str:
+    """The name of an option of a command, or of its field in the library, in errors."""
+    option = option_of(command, name)
+    return f"--{name.replace('_', '-')}" if option is None else option.flag
 
 
 @cache

@@ -181,16 +181,20 @@ def method_options(method: str, given: Mapping[str, Any]) -> MethodOptions:
     known = option_names(method)
     for name in given:
         if name not in known:
-            own = ", ".join(one for one in known if one not in _SHARED)
-            raise InputError(f"method {method} has no option", text=name, remedy=_meant(method, name) + (
-                f"its own are: {own}" if own else "it has no options of its own"))
+            raise _no_option(method, name, known)
     return entry_of(method).definition().options(**given)
 
 
-def _meant(method: str, name: str) -> str:
-    """A "did you mean" question with the closest option of the command; "" if none is close, or the command has it."""
-    from .options import COMMANDS
+def _no_option(method: str, name: str, known: list[str]) -> InputError:
+    """The error for an option that a method does not have, with the closest one if no command has it. known : the names
+    of its own options."""
+    from .options import COMMANDS, flag_of
 
-    options = COMMANDS[entry_of(method).family]
-    close = None if name in options else closest(name, (*options, *option_names(method)))
-    return "" if close is None else f"did you mean {close!r}? "
+    family = entry_of(method).family
+    options = COMMANDS[family]
+    of_another = any(name in names for names in COMMANDS.values())
+    close = None if of_another else closest(name, (*options, *known))
+    own = ", ".join(flag_of(family, one) for one in known if one in options and one not in _SHARED)
+    return InputError(f"method {method} has no option", text=flag_of(family, name) if of_another else name, remedy=(
+        "" if close is None else f"did you mean {flag_of(family, close)}? ") + (
+            f"its own are: {own}" if own else "it has no options of its own"))

@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..gpu.setting import CPU, select_device
 from ..paths.arcs import ArcsOnDisk
 from ..paths.blocks import StoreBlocks, load_rows, sliced_rows
-from ..paths.methods import check_lengths, shortest_paths
+from ..paths.methods import AUTO, METHODS, check_lengths, chosen_method, shortest_paths
 from ..paths.negative_cycle import NegativeCycle
 from ..paths.paths import Paths, SearchOptions
 from ..paths.plan import PathPlan, plan_paths
@@ -86,7 +86,17 @@ def options(task: Task, own: dict[str, Any], limits: Limits) -> PathOptions:
         own["delta"] = float(own["delta"])
         if not own["delta"] > 0:
             raise InputError("--delta is more than 0, or inf", text=str(own["delta"]))
+        if task.method != AUTO:
+            _check_buckets(task.method)
     return PathOptions(searcher=_searcher(task), **own)
+
+
+def _check_buckets(method: str) -> None:
+    """Raise InputError for a method without a width of buckets."""
+    known = METHODS.get(method.removesuffix("-pairs"))
+    if known is None or not known.buckets:
+        raise InputError(f"the method {method} has no buckets, and so no --delta",
+                         remedy="leave that out, or use --method delta-stepping")
 
 
 def _searcher(task: Task) -> Searcher | None:
@@ -180,6 +190,8 @@ class _Run:
         self._meter.begin("search", None, "rounds")
         options = SearchOptions(self._task.threads, self._delta, lambda: self._meter.update(0))
         check_lengths(rows)
+        if asked.delta is not None and self._task.method == AUTO and (asked.searcher is None or rows.least_weight < 0):
+            _check_buckets(chosen_method(rows, AUTO).name)
         with timed(self.seconds, "search"):
             try:
                 paths = (asked.searcher or shortest_paths)(rows, self._source, self._task.method, options)

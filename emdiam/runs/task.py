@@ -29,8 +29,8 @@ from ..store.place import check_target
 from ..store.store import Store, check_directed, check_weighted, open_store
 from ..units import available_cores, budget_bytes, peak_rss_bytes
 from ..vertex_tables import check_table, writing_bytes
-from .option import AUTO, RAM
-from .options import CHECKPOINT, COMMANDS, SHARED, option_of, parsed
+from .option import AUTO, OFF, RAM
+from .options import CHECKPOINT, SHARED, flag_of, option_of, parsed
 from .registry import (
     ARCS,
     BOTH,
@@ -160,10 +160,6 @@ def usual_method(command: str, metric: str) -> str:
     return str(usual.default) if usual is not None and usual.of == command else command
 
 
-# Options of runs along weights that errors do not list.
-_UNNAMED = ("evict_page_cache", "seed", "what", "keep")
-
-
 def _from_proof(task: Task, proof: Any) -> Task:
     """The task with an earlier proof. Raises InputError if its method cannot use one."""
     if proof is not None and task.method not in ("pivots", "eccentricities"):
@@ -181,35 +177,33 @@ def taken(given: Mapping[str, Any], command: str, row: MetricRow) -> dict[str, A
         text = str(getattr(value, "name", value))
         allowed = option is not None and command in getattr(option, row.alike)
         usual = text == AUTO and not (allowed and name == "device")
-        if value is None or value is False or usual or (option is not None and text in option.idle):
+        unset = value is None or (value is False and (option is None or option.kind != OFF))
+        if unset or usual or (option is not None and text in option.idle):
             continue
         if not allowed:
-            raise _refusal(name, text, command, row)
+            raise _refusal(name, None if isinstance(value, bool) else text, command, row)
         known[name] = value
     return known
 
 
-def _refusal(name: str, text: str, command: str, row: MetricRow) -> InputError:
+def _refusal(name: str, text: str | None, command: str, row: MetricRow) -> InputError:
     """The error for an option that a run along this metric does not have."""
+    flag = flag_of(command, name)
     if name in ("certificate", "certificate_sources") and command == "distances":
         return InputError("a certificate of the mean is of distances in edges, along arcs and weights there is none",
-                          text=f"--{name.replace('_', '-')}", remedy="leave it, or --directed and --weighted, out")
+                          text=flag, remedy="leave it, or --directed and --weighted, out")
     if row.alike == ARCS:
-        option = f"--{name.replace('_', '-')}"
-        remedy = "leave it, or --directed, out"
         if name == "from_proof":
             return InputError("eccentricities along arcs are found from every vertex, whatever comes first", text=text,
                               remedy="leave --from out; along weights of arcs it helps")
         if name == "certificate":
             return InputError("eccentricities along arcs are found from every vertex, so a certificate would have all"
-                              " of them", text=option, remedy="leave it out; along weights of arcs there is one")
-        return InputError(f"{option} is not for graphs with directions", text=text, remedy=remedy)
-    common = ("memory", "arena", "threads", "time_limit")
-    own = [one for one in COMMANDS[command] if one not in (*common, *_UNNAMED)
-           and command in getattr(option_of(command, one), row.alike)]
-    has = ", ".join(f"--{one.replace('_', '-')}" for one in (*common, *own))
-    kind = "weighted graph" if row.alike == WEIGHTS else "graph with directions and weights"
-    return InputError(f"a run on a {kind} has no option", text=name, remedy=f"it has {has}")
+                              " of them", text=flag, remedy="leave it out; along weights of arcs there is one")
+        return InputError(f"{flag} is not for graphs with directions", text=text, remedy="leave it, or --directed, out")
+    if row.alike == WEIGHTS:
+        return InputError(f"{flag} is not for weighted graphs", text=text, remedy="leave it, or --weighted, out")
+    return InputError(f"{flag} is not for graphs with directions and weights", text=text,
+                      remedy="leave it, or --directed and --weighted, out")
 
 
 def shared_fields(given: Mapping[str, Any], command: str) -> dict[str, Any]:
@@ -271,7 +265,7 @@ def _check_files(task: Task) -> None:
     if table is not None and task.command in ("ecc", "distances", "sssp"):
         check_table(table)
     if task.keep_reordered is not None and not (task.checkpoint is not None and task.checkpoint.resume):
-        check_target(task.keep_reordered, force=False)
+        check_target(task.keep_reordered, force=None)
     if task.certificate is None or METRICS[task.metric].alike == WEIGHTS or task.command == "distances":
         return
     limits = task.options.limits

@@ -26,8 +26,9 @@ _LAST = "zarr.json"
 _FILES = frozenset((".csv", ".tsv", ".txt", ".gz", ".bz2", ".xz", ".zst", ".parquet", ".mtx", ".npz", ".json"))
 
 
-def check_target(target: Path, force: bool) -> None:
-    """Raise InputError if `target` exists and may not be replaced, or if nothing can be made in its folder."""
+def check_target(target: Path, force: bool | None) -> None:
+    """Raise InputError if `target` exists and may not be replaced, or if nothing can be made in its folder. force :
+    None: never replace it, as by a command without --force."""
     target = Path(target)
     if target.name.endswith(PARTIAL_SUFFIX):
         raise InputError(f"names that end in {PARTIAL_SUFFIX} are those of unfinished stores", path=target,
@@ -43,7 +44,8 @@ def check_target(target: Path, force: bool) -> None:
         raise InputError("the target exists and is not a zarr store, so it is not replaced",
                          path=target, remedy="name the store to write, such as g.zarr")
     if not force:
-        raise InputError("the target exists", path=target, remedy="choose another name or use --force")
+        raise InputError("the target exists", path=target,
+                         remedy="choose another name" + ("" if force is None else " or use --force"))
     if os.geteuid() != 0 and status.st_uid != user_of(target.absolute().parent):
         raise InputError("the target belongs to another user, so it is not replaced", path=target,
                          remedy="choose another name")

@@ -225,7 +225,7 @@ def test_python_names_the_closest():
         _ = emdiam.qqqq
     with pytest.raises(TypeError, match=r"there is no option memroy \(did you mean 'memory'\?\)"):
         emdiam.diameter([(1, 2)], memroy="1GiB")
-    with pytest.raises(emdiam.InputError, match="pivots has no option: 'memroy'; did you mean 'memory'. its own"):
+    with pytest.raises(emdiam.InputError, match="pivots has no option: 'memroy'; did you mean memory=. its own"):
         emdiam.exact([(1, 2)], memroy="1GiB")
 
 

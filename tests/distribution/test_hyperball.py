@@ -19,6 +19,7 @@ from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.hashing import draw
 from emdiam.progress import TimeOver
 from emdiam.runs import opening
+from emdiam.runs.task import task_of
 from emdiam.store.store import open_store
 from emdiam.traverse.hyperball import BallSums, groups_of
 from tests.helpers import naive
@@ -162,7 +163,7 @@ def test_the_plan_holds_the_counters(tmp_path: Path) -> None:
     graph = nx.path_graph(40_000)
     emdiam.convert(graph, tmp_path / "g.zarr")
     with open_store(tmp_path / "g.zarr") as store:
-        needs = run_module.needs_of(store, run_module.options_of({"hyperball": 10}), 10)
+        needs = run_module.needs_of(store, task_of("distances", {"hyperball": 10}).options, 10)
         with open_cpu_engine(store, needs, memory_bytes=2 << 30) as engine:
             assert engine.plan.phases and max(phase.bytes for phase in needs.phases) > 2 * 40_000 * 1024
 

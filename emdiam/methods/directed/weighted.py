@@ -25,7 +25,7 @@ from ...traverse.bfs import BfsResult
 from ...traverse.ram_column import RamColumn
 from ..weighted.bounds import NEVER
 from ..weighted.metric import WeightMetric
-from ..weighted.units import FRACTION_BITS, SumsTooLongError, Units, round_down
+from ..weighted.units import FRACTION_BITS, SumsTooLongError, Units, round_down, scaled
 from .metric import ArcVerbs
 from .result import WeightedArcApproximation, WeightedArcResult
 
@@ -101,8 +101,8 @@ class WeightedArcMetric(WeightMetric, ArcVerbs):
         ends, heads, costs = self._arcs(back).rows(vertices)
         if self.units.whole:
             return ends, heads, costs.astype(np.int64)
-        lengths = np.ldexp(costs.astype(np.float64), -self.units.exponent)
-        return ends, heads, np.minimum(lengths, float(NEVER)).astype(np.int64)  # a cut length is too long for any path
+        # A cut length is too long for any path.
+        return ends, heads, np.minimum(scaled(costs, self.units), float(NEVER)).astype(np.int64)
 
     def check_bound(self, bound: int) -> None:
         """See ArcVerbs."""

@@ -104,6 +104,12 @@ class Units:
         return float(np.ldexp(np.nextafter(found, np.inf) if found < units else found, self.exponent))
 
 
+def scaled(weights: np.ndarray, units: Units) -> np.ndarray:
+    """Weights that are floats, in units, float64[k]; infinite if they are too long."""
+    with np.errstate(over="ignore"):
+        return np.ldexp(weights.astype(np.float64), -units.exponent)
+
+
 def stated(length: Any, unit: tuple[int, int] | None) -> Any:
     """A length from a certificate, in a unit as in Units.said, as the number shown to users."""
     if unit is None:
