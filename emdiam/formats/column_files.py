@@ -67,8 +67,8 @@ class ColumnFile(ArrowEdges, FileSource):
     def _read_info(self) -> SourceInfo:
         with self._opened() as file:
             schema = self._schema(file)
+            self.column_names = tuple(schema.names)
             columns, rows = self._columns(schema), self._n_rows(file)
-        self.column_names = tuple(schema.names)
         self.weight_kind, self.said = columns.weight_kind, columns.said(self.format)
         return self._facts(n_entries=None if columns.listed else rows, directed=True,
                            id_kind=columns.kind if self.ids == "auto" else self.ids, weights=columns.weight_kind,

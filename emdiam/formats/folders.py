@@ -157,12 +157,18 @@ class FolderParts:
                 if self.n_empty == len(self.files):
                     raise
                 continue
+            except InputError:
+                self._check_ends(source)
+                raise
             self._check_alike(source)
             yield source
 
-    def _check_ends(self, columns: Sequence[str]) -> None:
-        """Raise InputError if a key of partitions is an end of the edges by its name, and these columns are no pair of
-        such names themselves."""
+    def _check_ends(self, source: FileSource) -> None:
+        """Raise InputError if a key of partitions is an end of the edges by its name, and the source's columns are no
+        pair of such names themselves."""
+        columns = source.column_names
+        if source.wishes.columns is not None:
+            return
         pair = named_pair([*self.keys, *columns]) or ()
         key = next((key for place, key in enumerate(self.keys) if key.strip().lower() in ENDS or place in pair), None)
         if key is not None and certain_pair(columns) is None:
@@ -171,8 +177,7 @@ class FolderParts:
                              " files by --columns")
 
     def _check_alike(self, source: FileSource) -> None:
-        if source.wishes.columns is None:
-            self._check_ends(source.column_names)
+        self._check_ends(source)
         format_, columns = source.info().format, source.column_names
         first = self._first = self._first or source
         if format_ != first.info().format:
