@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -26,10 +25,8 @@ from .look_ends import (
     refuse_bits,
     refuse_comments,
     refuse_counted_lists,
-    refuse_fixed_width,
     refuse_header_again,
     refuse_lists,
-    refuse_marks,
     refuse_odd_first,
     refuse_rounded,
     refuse_title,
@@ -38,7 +35,19 @@ from .look_ends import (
     refuse_word,
     weights_of,
 )
-from .look_faults import header_mark, list_mark, refuse_contradictions, refuse_values
+from .look_faults import (
+    header_mark,
+    in_doubt,
+    list_mark,
+    refuse_contradictions,
+    refuse_lengths,
+    refuse_marked_ids,
+    refuse_odd_lists,
+    refuse_one_line,
+    refuse_sections,
+    refuse_tuples,
+    refuse_values,
+)
 from .look_sample import (
     Fields,
     Sample,
@@ -50,6 +59,7 @@ from .look_sample import (
     records_of,
     sample_of,
     split,
+    split_lists,
     value_of,
 )
 from .look_shape import COUNTS, NAMES, NONE, header_of
@@ -64,7 +74,6 @@ LOOKED_AT_BYTES = 1 << 20
 EDGE_LIST, CSV, COLUMNS = "edgelist", "csv", "columns"
 HELD = "held"
 TUPLES = "("
-_COLON = re.compile(r":(?=\s|$)")
 _TABLE_MARKS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _RELATION = ("source", "relation", "target")
 _TABLES = tuple(_TABLE_MARKS)
@@ -120,6 +129,8 @@ def look(head: bytes, complete: bool, name: str, wishes: Wishes) -> Reading:
         If there is no line of data, or if the lines fit two readings: the message names both, and how to choose.
     """
     sample = sample_of(head, complete)
+    if sample.lines and wishes.format is None:
+        refuse_values(sample, name)
     found = _lgl(name, sample, wishes) or _attributes(sample, wishes)
     if found is not None:
         return found
@@ -127,11 +138,11 @@ def look(head: bytes, complete: bool, name: str, wishes: Wishes) -> Reading:
         raise _TGF.refusal(name)
     if format_suffix(name) in UNREAD and wishes.format is None:
         raise UNREAD[format_suffix(name)].refusal(name)
+    if wishes.format is None:
+        refuse_sections(sample, name)
     if not sample.lines:
         raise EmptyInputError("no edge and no header is found", path=name,
                               remedy="check that this is a graph, or name its format with --format")
-    if wishes.format is None:
-        refuse_values(sample, name)
     return _plain(sample, name, wishes)
 
 
@@ -144,16 +155,16 @@ def _plain(sample: Sample, name: str, wishes: Wishes) -> Reading:
             raise InputError("no edge follows the line that names the separator", path=name,
                              remedy="fetch or write it again")
     lines, rewrite = _plain_lines(sample.texts, wishes)
-    if rewrite == TUPLES and any(map(shape.has_two_tuples, sample.texts)):
-        raise InputError("a line has several edges in brackets", path=name, text=sample.texts[0][:80],
-                         remedy="write an edge a line")
+    if rewrite == TUPLES:
+        refuse_tuples(sample.texts, name)
     mark = _TABLE_MARKS.get(format_suffix(name), "")
     by_arrows = rewrite not in ("", TUPLES, ":") and wishes.format is None
     if by_arrows and mark and all(mark in text for text in sample.texts):
         raise InputError(f"an arrow or a dash stands in every line, and so does {mark!r}", path=name, text=lines[0],
                          remedy="say which of them separates the ends, with --format edgelist for the first, or with"
                          " --format csv")
-    fields = split(lines, declared or ("" if rewrite or wishes.format == EDGE_LIST else header_mark(sample)))
+    fields = split_lists(lines) if rewrite == ":" else split(
+        lines, declared or ("" if rewrite or wishes.format == EDGE_LIST else header_mark(sample)))
     if shape.are_in_single_quotes(lines, fields.separator):
         raise InputError("the fields are in single quotes, which may have separators between them", path=name,
                          text=lines[0], remedy="write the table with double quotes or none")
@@ -166,10 +177,12 @@ def _plain(sample: Sample, name: str, wishes: Wishes) -> Reading:
         base = replace(base, separator="", indented=True)
     if wishes.format is None:
         refuse_contradictions(fields, sample, rewrite, name)
+        if wishes.columns is None:
+            refuse_lengths(fields.records, sample, name)
     try:
         return _looked(base, sample, fields, name, wishes)
     except shape.DoubtError as doubt:
-        raise _in_doubt(doubt, name, fields) from None
+        raise in_doubt(doubt, name, fields) from None
 
 
 def reading_of(source: Input, wishes: Wishes) -> Reading:
@@ -223,18 +236,18 @@ def _plain_lines(lines: Sequence[str], wishes: Wishes) -> tuple[list[str], str]:
     if wishes.format == shape.ADJLIST and shape.arrow_of(lines):
         raise InputError("an arrow stands in every line", text=lines[0], remedy="write a blank in place of every mark")
     if wishes.format in (None, shape.ADJLIST) and shape.begin_with_colons(lines):
-        return [rewritten(line, ":") for line in lines], ":"
+        return list(lines), ":"
     return list(lines), ""
 
 
 def rewritten(text: str, mark: str) -> str:
-    """The text with a known separator instead of an arrow, dashes, brackets and quotes, or a colon; its length in bytes
-    stays the same."""
+    """The text with a known separator instead of an arrow, dashes, brackets and quotes; its length in bytes stays the
+    same."""
     if mark == TUPLES:
         return text.translate({ord(letter): " " for letter in "()[]'\"\t"})
     if mark == "-":
         return text.replace("-", " ").replace("–", " ")
-    return _COLON.sub(" ", text, count=1) if mark == ":" else text.replace(mark, "\t".ljust(len(mark.encode())))
+    return text.replace(mark, "\t".ljust(len(mark.encode())))
 
 
 def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wishes) -> Reading:
@@ -247,7 +260,9 @@ def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wi
         middles = (row[1] for row in fields.records if found == shape.SIF and len(row) > 1)
         refuse_backward([base.rewrite, *middles], name)
     if found in (shape.ADJLIST, shape.SIF) and wishes.format is None:
-        _refuse_odd_lists(base, sample, fields, found, name)
+        refuse_odd_lists(replace(fields, separator=base.separator), sample, found == shape.SIF, base.rewrite, name)
+        if wishes.ids == "auto":
+            refuse_marked_ids([[row[0], *row[1 + (found == shape.SIF):]] for row in fields.records], name)
     return _of_shape(base, fields, found, wishes) if found else _of_edges(base, sample, fields, name, wishes)
 
 
@@ -288,20 +303,6 @@ def _of_edges(base: Reading, sample: Sample, fields: Fields, name: str, wishes: 
     return replace(base, why=_why(base, fields, rest) + (f"; {weights}" if weights else ""))
 
 
-def _refuse_odd_lists(base: Reading, sample: Sample, fields: Fields, found: str, name: str) -> None:
-    """Raise InputError if lists of neighbours, or relations, may have another meaning."""
-    refuse_marks(fields.records, name)
-    if found == shape.SIF:
-        return
-    if _kind_of([row[0] for row in fields.records]) == _STRING:
-        refuse_odd_first(fields.records, name)
-        if base.separator == " ":
-            refuse_fixed_width(sample.texts, name)
-    elif not all(is_id_number(field) for row in fields.records for field in row if field):
-        raise InputError("lists of neighbours have marks that are part of their ids", path=name,
-                         text=" ".join(fields.records[0][:9]), remedy="separate ids by blanks alone")
-
-
 def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wishes) -> str:
     """The shape of the lines, "" if each line is an edge."""
     if wishes.format is not None:
@@ -316,6 +317,8 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
         return shape.ADJLIST
     if base.rewrite == ":":
         return shape.ADJLIST
+    if base.rewrite == TUPLES and wishes.columns is None and shape.middle_is_relation(records):
+        raise shape.DoubtError(shape.SECOND_OR_THIRD, ())
     if base.rewrite or wishes.columns is not None or wishes.header != "auto":
         return ""
     if shape.is_pycgr(records):
@@ -337,24 +340,24 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
     kind, n_lines = header_of(records, _is_table(base, name), name) if len(records) > 1 else (NONE, 0)
     if kind != NONE or wishes.weights is not None:  # no other shape has weights
         return ""
-    return _shape_of_rows(base, fields, records[n_lines:])
+    return _shape_of_rows(base, fields, records[n_lines:], name)
 
 
-def _shape_of_rows(base: Reading, fields: Fields, rest: Sequence[Sequence[str]]) -> str:
+def _shape_of_rows(base: Reading, fields: Fields, rest: Sequence[Sequence[str]], name: str) -> str:
     """The shape of lines without a header: relations, lists of neighbours, or "" for edges."""
     if base.separator in ("", " ") and all(len(row) == len(_RELATION) for row in rest) and any(
             shape.ARROW.fullmatch(row[1]) for row in rest):
         return shape.SIF
+    if base.separator in (",", ";", "|"):
+        refuse_one_line(rest, name)
+        if shape.third_may_be_end(rest):
+            raise shape.DoubtError(shape.SECOND_OR_THIRD, ())
     if base.separator != "," or not fields.width:
         if not is_id_number(rest[0][0]) and shape.middle_is_relation(rest):
             return shape.SIF
-    padded = not all(row[-1] for row in rest)  # a spreadsheet writes rows of one length
-    return shape.ADJLIST if shape.is_adjlist([_without_empty_end(row) for row in rest] if padded else rest) else ""
-
-
-def _without_empty_end(row: Sequence[str]) -> Sequence[str]:
-    """The fields up to the last that is not empty."""
-    return row[: max(place + 1 for place, field in enumerate(row) if field or not place)]
+    words = all(is_integer(field) or field in shape.PADS for row in rest for field in row)
+    padded = not all(row[-1] for row in rest) or words  # a spreadsheet writes rows of one length
+    return shape.ADJLIST if shape.is_adjlist([shape.without_empty_end(row) for row in rest] if padded else rest) else ""
 
 
 def _of_shape(base: Reading, fields: Fields, found: str, wishes: Wishes) -> Reading:
@@ -417,7 +420,7 @@ def _columns(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name:
     called = named_above(sample, base.separator, base.width, wishes.directed)
     weight = None if wishes.weights is None else wishes.weights.column
     found = ends_of(base.names, rest, wishes.columns, name, called, weight)
-    if base.names and wishes.columns is None and not wishes.bipartite:
+    if max(found) < len(base.names) and wishes.columns is None and not wishes.bipartite:
         loops = any(len(row) > max(found) and row[found[0]] == row[found[1]] for row in rest)
         refuse_two_sides(base.names, found, name, loops)
     if base.names and wishes.columns is None and wishes.directed:
@@ -434,6 +437,7 @@ def _refuse_odd_ids(base: Reading, sample: Sample, rest: Sequence[Sequence[str]]
     if wishes.ids != "auto":
         return
     refuse_lists(rest, ends, name)
+    refuse_marked_ids(ends, name)
     if base.id_kind != _STRING or not all(ends):
         return
     refuse_comments(ends, (*sample.comments, *sample.later), base.width, name)
@@ -467,6 +471,9 @@ def _reader(base: Reading, fields: Fields, wishes: Wishes) -> str:
     COLUMNS (line by line) for other columns between blanks."""
     if wishes.format == CSV:
         return CSV
+    if base.rewrite and (base.separator in (";", "|") or (
+            base.rewrite == TUPLES and base.separator == "," and base.id_kind == _STRING)):
+        return COLUMNS  # where names may have blanks inside
     if base.rewrite or wishes.format == EDGE_LIST:
         return EDGE_LIST if base.columns == (0, 1) else COLUMNS
     if (fields.quoted and base.separator) or base.separator in (";", "|"):
@@ -499,13 +506,3 @@ def _why(base: Reading, fields: Fields, rest: Sequence[Sequence[str]]) -> str:
     parts.append("ids: integers" if base.id_kind == _INT else "ids: names, with their leading zeros" if any(
         has_leading_zero(row[i]) for row in rest for i in base.columns if i < len(row)) else "ids: names")
     return "; ".join(parts)
-
-
-def _in_doubt(doubt: shape.DoubtError, name: str, fields: Fields) -> InputError:
-    """The error for lines that fit two shapes."""
-    marked = fields.separator not in ("", " ")  # the format separates by blanks too
-    choices = ["--columns 1,2" if marked and one == shape.PAIRS else f"--format {one}" for one in doubt.formats] or ["--columns 1,2", "--columns 1,3"]
-    if not doubt.formats and not fields.width:
-        choices += [f"--format {shape.SIF}", f"--format {shape.ADJLIST}"]
-    return InputError(doubt.what, path=name, text=" ".join(fields.records[0][:9]),
-                      remedy="say which with " + ", or ".join(choices))

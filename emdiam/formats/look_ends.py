@@ -133,6 +133,13 @@ def names_of_columns(header: Sequence[str], rest: Records, line: int, sample: Sa
     """The names of the columns. line : number of the first line behind the header. wanted : see ends_of. Raises
     InputError if their number differs from the number of fields."""
     names, width = tuple(header), width_of(rest)
+    if not width and len(names) == 1:
+        raise InputError("the header has one name, and lines behind it have more fields", path=path, text=names[0],
+                         remedy="write a table of edges alone, with a name for each column")
+    if width > len(names) > 1 and any(
+            all(text.count(mark) == len(names) - 1 for text in sample.texts) for mark in ",;|\t"):
+        raise InputError("a field of a line has several ids", path=path, line=line, text=" ".join(rest[0]),
+                         remedy="write an edge a line")
     if width in (0, len(names)):
         return names
     if width == len(names) + 1 and not any(row[-1] for row in rest):  # a separator ends each line
@@ -329,8 +336,7 @@ def refuse_lists(rest: Records, ends: Records, path: str) -> None:
         parts = _SEVERAL.split(row[1]) if len(row) == len(("head", "list")) else []
         if len(parts) > 1 and (all(map(is_id_number, parts)) or not heads.isdisjoint(parts)):
             raise InputError("the second field of a line has several ids", path=path, text=" ".join(row),
-                             remedy="write lists of neighbours with a blank between all ids of a line, and convert them"
-                             " with --format adjlist")
+                             remedy="write an edge a line")
 
 
 def refuse_counted_lists(records: Records, path: str) -> None:

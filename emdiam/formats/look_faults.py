@@ -11,15 +11,43 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ..errors import InputError
-from .look_sample import WORDS, Fields, Sample, commas_are_decimal, is_id_number, is_number, records_of
-from .look_shape import ARROW, begins_as_lists_of_networkx, names_above_matrix
+from .look_ends import refuse_fixed_width, refuse_marks, refuse_odd_first
+from .look_sample import (
+    WORDS,
+    Fields,
+    Sample,
+    commas_are_decimal,
+    has_leading_zero,
+    is_id_number,
+    is_number,
+    records_of,
+    width_of,
+)
+from .look_shape import ADJLIST, ARROW, PAIRS, SIF, DoubtError, begins_as_lists_of_networkx, names_above_matrix
 from .registry import format_suffix
-from .tables import alike_pairs, certain_pair
+from .tables import alike_pairs, certain_pair, named_pair
 
 _MARKS = "\t;|,"
 _FEW, _FIRST = 3, 12
 _INNER_BLANK = re.compile(r"\S[ \t]+\S")
 _ASSIGNED = re.compile(r"\s*(?:(?:var|let|const)\s+)?[A-Za-z_]\w*\s*=\s*[\[({]")
+_CALL = re.compile(r"\s*(?:[A-Za-z_][\w.]*\s*=\s*)?[A-Za-z_][\w.]*\(\s*[\[({].*", re.DOTALL)
+# Lines that are a call or a fact, such as Row(src=1, dst=2) and edge(a,b), or an item of YAML.
+_FACT = re.compile(r"\s*(?:[A-Za-z_]\w*\([^(),]*,[^()]*\).*|[-*][ \t]+[\[({].*|<[^<>,]*,[^<>]*>\s*)")
+_BESIDE = re.compile(r"\s*([^\s,:=;|]+)[:=;|]([^\s,:=;|]+)(?:,([^\s:=;|]*))?")
+_POINTED = re.compile(r"\d+\.", re.ASCII)
+_PART = re.compile(r"\{[^{}]*\}|'[^',]*'|\"[^\",]*\"")
+_SECTION = re.compile(r"[#%/*\s]*(?:nodes?|vertices|vertex|edges?|links?|arcs?)(?:[ _](?:list|section))?[\s:=\d]*",
+                      re.IGNORECASE)
+_MODULES = re.compile(r"[#%]\s*(?:node|node_id|path)[\s,]+(?:flow|module|community|cluster)\b", re.IGNORECASE)
+_TIME = re.compile(r"\d\d?:\d\d(?::\d\d(?:\.\d+)?)?", re.ASCII)
+_LENGTH = re.compile(r"([^\s:=@/|;(]+)(?:[:=@/|;]|\()[-+]?\d+(?:\.\d+)?\)?", re.ASCII)
+_PAIR = re.compile(r"[^\s,]+(?:,[-+]?(?:\d+(?:\.\d*)?|\.\d+))+", re.ASCII)
+_MARK_ALONE = re.compile(r"[-=<>]*[<>=][-=<>]*|\\+|\.{3}|…|→|⇒|--+")
+_ARROWS = re.compile(rf"{ARROW.pattern}|(?<=\s)[<>=](?=\s)")
+_PARTS = {")": "(", "]": "[", "}": "{"}
+_A_LINE = "write an edge a line, two ids with a blank between them"
+_WORDS_OF_CELLS = ("inf", "+inf", "-inf", "infinity", "nan", "na", "none", "null", "∞", "x")
 _RANGES = re.compile(r"\s*\d+[-–:]\d+(?:\s*[,;]\s*\d+[-–:]\d+)+\s*", re.ASCII)
 _BEHIND = re.compile(r"\S\s+(?:[#%]|//|[\[({]|\w+=)|\S:\s+\S")
 _ZEROS = (".", "-", "")
@@ -60,6 +88,7 @@ def refuse_contradictions(fields: Fields, sample: Sample, rewrite: str, path: st
     """Raise InputError if a part of the lines is written in another way than the rest. rewrite : see Reading."""
     if rewrite in ("(", ":", "-"):
         return
+    _refuse_headed_rows(fields.records, sample.whole, path)
     if rewrite:
         quoted = next((line for line in sample.texts if '"' in line), "")
         if quoted:
@@ -124,13 +153,150 @@ def _refuse_odd_line(rows: Sequence[Sequence[str]], mark: str, uneven: bool, sam
 def refuse_values(sample: Sample, path: str) -> None:
     """Raise InputError if the text is a value of a program, or several edges on a line."""
     text = "\n".join(sample.texts[:_FEW]).strip()
+    refuse_facts(sample, path)
     inside = text.startswith("{") and text.rstrip(";").endswith("}") and any(mark in text for mark in ":,")
-    if len(sample.lines) <= _FEW and (inside or _ASSIGNED.match(text) or _RANGES.fullmatch(text)):
+    if len(sample.lines) <= _FEW and (
+            inside or _ASSIGNED.match(text) or _RANGES.fullmatch(text) or _CALL.fullmatch(text)):
         raise InputError("the text is a value of a program, or has several edges on a line", path=path,
-                         text=sample.texts[0][:80], remedy="write an edge a line, two ids with a blank between them")
+                         text=sample.texts[0][:80], remedy=_A_LINE)
     if any(line.startswith("+--") and set(line) <= {"+", "-"} for line in sample.texts[:1]):
         raise InputError("the table has a frame of lines", path=path, text=sample.texts[0][:80],
                          remedy="write it as CSV, or with tabs alone")
+
+
+def refuse_facts(sample: Sample, path: str) -> None:
+    """Raise InputError if each line is a call or a fact, a list behind a mark without a blank, or has several
+    arrows."""
+    lines, several = sample.texts, [len(_ARROWS.findall(line)) > 1 for line in sample.texts]
+    rows = [match.groups() for line in lines if (match := _BESIDE.fullmatch(line))]
+    heads, commas = [row[0] for row in rows], [field for row in rows if row[2] for field in row[2].split(",")]
+    met = {row[1] for row in rows}
+    lists = len(rows) == len(lines) > 1 and len(set(heads)) == len(rows) and bool(commas) and not (
+        met.isdisjoint(commas) and met.union(commas).isdisjoint(heads))
+    if all(map(_FACT.fullmatch, lines)) or all(several) or lists:
+        raise InputError("lists of neighbours stand behind a mark without a blank" if lists else
+                         "several arrows or signs stand in a line" if all(several) else
+                         "every line is a call, a fact or a list of a program", path=path, text=lines[0][:80],
+                         remedy=_A_LINE)
+
+
+def refuse_sections(sample: Sample, path: str) -> None:
+    """Raise InputError if a comment parts vertices from edges, or says that the lines have the modules of vertices."""
+    if any(map(_MODULES.match, sample.comments)):
+        raise InputError("the lines are vertices and their modules", path=path, text=sample.comments[0],
+                         remedy="hand in the network itself")
+    if not sample.later:
+        return
+    above, below = (records_of([line.text.replace(",", " ") for line in sample.lines
+                                if (line.number < sample.at) == first], " ", False) for first in (True, False))
+    heads = {row[0] for row in above}
+    alone = sample.later[0].strip("#% ") == "" and len(heads) == len(above) > 0 < len(below) and (
+        0 < width_of(above) != width_of(below) > 0 or all(field in heads for row in below for field in row[:2]))
+    word = next(filter(_SECTION.fullmatch, sample.later), sample.later[0] if alone else "")
+    if word and below:
+        raise InputError("a comment seems to part vertices from edges", path=path, line=sample.at, text=word,
+                         remedy="keep the lines of edges alone, or delete it if all lines are edges")
+
+
+def refuse_tuples(lines: Sequence[str], path: str) -> None:
+    """Raise InputError unless each line is one pair of brackets about the same number of ids and other values."""
+    counts = set()
+    for line in lines:
+        inside = _PART.sub("0", line[: max(map(line.rfind, ")]"))].strip()[1:]).rstrip(", ")
+        counts.add(0 if any(mark in inside for mark in "()[]{}'\"") else len(
+            inside.split(",") if "," in inside else inside.split()))
+    if len(counts) > 1 or 0 in counts:
+        raise InputError("the brackets of a line have a list, several edges or a comma within quotes in them, or more"
+                         " fields than others", path=path, text=lines[0][:80], remedy="write an edge a line, two ids"
+                         " with a comma between them, and names with commas inside in double quotes")
+
+
+def refuse_odd_lists(fields: Fields, sample: Sample, relations: bool, rewrite: str, path: str) -> None:
+    """Raise InputError if lists of neighbours, or relations, may have another meaning. rewrite : see Reading."""
+    refuse_marks(fields.records, path)
+    if relations:
+        return
+    if rewrite == ":":
+        _refuse_lists_behind(fields.records, sample, path)
+    if not all(is_id_number(row[0]) and not has_leading_zero(row[0]) for row in fields.records):
+        refuse_odd_first(fields.records, path)
+        if fields.separator == " ":
+            refuse_fixed_width(sample.texts, path)
+    elif not all(is_id_number(field) for row in fields.records for field in row if field):
+        raise InputError("lists of neighbours have marks that are part of their ids", path=path,
+                         text=" ".join(fields.records[0][:9]), remedy="separate ids by blanks alone")
+
+
+def in_doubt(doubt: DoubtError, path: str, fields: Fields) -> InputError:
+    """The error for lines that fit two shapes."""
+    marked = fields.separator not in ("", " ")  # the format separates by blanks too
+    choices = ["--columns 1,2" if marked and one == PAIRS else f"--format {one}" for one in doubt.formats] or [
+        "--columns 1,2", "--columns 1,3"]
+    if not doubt.formats and not fields.width:
+        choices += [f"--format {SIF}", f"--format {ADJLIST}"]
+    return InputError(doubt.what, path=path, text=" ".join(fields.records[0][:9]),
+                      remedy="say which with " + ", or ".join(choices))
+
+
+def refuse_one_line(records: Sequence[Sequence[str]], path: str) -> None:
+    """Raise InputError if the text is one line of three or more names between marks."""
+    if len(records) == 1 and len(records[0]) > 2 and not any(map(is_number, records[0])):
+        raise InputError("the text is one line, which may be several edges", path=path, text=" ".join(records[0])[:80],
+                         remedy="write an edge a line, or say --columns 1,2 if it is one edge")
+
+
+def _refuse_lists_behind(records: Sequence[Sequence[str]], sample: Sample, path: str) -> None:
+    """Raise InputError if what is behind the colons of lines may be no lists of neighbours, or separated otherwise."""
+    heads = [row[0] for row in records]
+    behind = [field for row in records for field in row[1:]]
+    parts = [field.split() for field in behind if _INNER_BLANK.search(field)]
+    met = {*heads, *(field for field in behind if not _INNER_BLANK.search(field))}
+    numbered = len(records) > 1 and {len(row) for row in records} == {_FEW} and set(heads).isdisjoint(behind)
+    if numbered:
+        raise InputError("two ids are behind every colon, and none of those before one is among them: each line may be"
+                         " an edge behind its number", path=path, text=sample.texts[0], remedy="delete what is before"
+                         " the colons if so, else say --format adjlist")
+    marked = any(field.startswith("'") or any(mark in field for mark in ';|"') for field in behind)
+    if marked or any(
+            is_number(words[-1]) or is_number(words[0]) or not met.isdisjoint(words) for words in parts):
+        raise InputError("it is not clear what separates the ids behind a colon", path=path, text=sample.texts[0],
+                         remedy="write commas or blanks alone, and no weights or quotes")
+
+
+def refuse_lengths(records: Sequence[Sequence[str]], sample: Sample, path: str) -> None:
+    """Raise InputError if a length stands beside each neighbour, as in b:5, b(5) and b,5."""
+    heads = {row[0] for row in records}
+    numbers = all(is_id_number(head.split(" ")[0]) for head in heads)
+    rows = list(records_of(sample.texts, " ", False))
+    second = [row[1] for row in (rows if all(is_id_number(row[0]) and len(row) > 1 for row in rows) else records)
+              if len(row) > 1]
+    marked = [match[1] for field in second if (match := _LENGTH.fullmatch(field)) and not _TIME.fullmatch(field)]
+    known = [part for part in marked if part in heads or (numbers and is_id_number(part))]
+    pairs = [[bool(_PAIR.fullmatch(field)) for field in row] for row in rows]
+    certain = all(len(row) > 1 and not row[0] and row[1] for row in pairs) and all(is_id_number(row[0]) for row in rows)
+    few = len({field.count(",") for row in rows for field in row if "," in field}) == 1
+    commas = certain or (few and any(sum(row) > 1 and any(row[:2]) for row in pairs) and all(
+        pair or "," not in field for row, fits in zip(rows, pairs, strict=True) for field, pair in zip(
+            row, fits, strict=True)))
+    first = [row[0] for row in records]
+    plain = [field.strip("()[].:|#") for field in first]
+    if len(second) > 1 and first != plain == [str(place) for place in range(1, len(plain) + 1)] and first[0].strip(
+            "0123456789") != second[0].strip("0123456789"):
+        raise InputError("every line begins with its number and a mark", path=path, text=sample.texts[0],
+                         remedy="say --columns 2,3 if edges are behind it, else delete the marks")
+    if (2 * len(known) >= len(second) > 0 and known) or commas:
+        raise InputError("fields may be an id and a length, coordinates, or numbers with a comma inside", path=path,
+                         text=sample.texts[0], remedy="write an edge a line, two ids and the length behind them")
+
+
+def refuse_marked_ids(ends: Sequence[Sequence[str]], path: str) -> None:
+    """Raise InputError if an id has a bracket without the other, or is a mark such as an arrow."""
+    for row in ends:
+        for field in row:
+            if _MARK_ALONE.fullmatch(field) or (field.endswith((":", ";")) and len(field) > 1) or any(
+                    field.count(one) != field.count(other) for one, other in _PARTS.items()):
+                raise InputError("an id is a mark, or has a bracket without the other one", path=path, text=field,
+                                 remedy=f"{_A_LINE}, or say --ids string if it is a part of ids")
 
 
 def _refuse_some_arrows(fields: Fields, path: str) -> None:
@@ -153,12 +319,17 @@ def _refuse_behind_arrow(fields: Fields, path: str) -> None:
     numbers = [row[1].split()[-1] for row in rows if _INNER_BLANK.search(row[1])]
     if len(numbers) == len(fields.records) and all(map(is_number, numbers)) and first.isdisjoint(second):
         odd = rows[0]
+    ends, third = ({text for row in fields.records for text in row[part]} for part in (slice(2), slice(2, 3)))
+    thirds = fields.width == _FEW and len(third) > 1 and not third.isdisjoint(ends) and all(
+        map(is_id_number, ends | third))
+    odd = fields.records[0] if thirds else odd
+    remedy = "the third number of a line is no id" if thirds else "blanks are a part of ids"
     if odd is None and not fields.width and len(rows) < len(fields.records):
         odd = next(row for row in fields.records if len(row) != 2)
     if odd is not None:
         raise InputError("the ids of a line may have a weight, a note or other ids beside them, or blanks inside",
-                         path=path, text=" ".join(odd), remedy="write the edges as CSV, or say --format edgelist if"
-                         " blanks are a part of ids")
+                         path=path, text=" ".join(odd),
+                         remedy=f"write the edges as CSV, or say --format edgelist if {remedy}")
 
 
 def _refuse_marked_rows(fields: Fields, path: str) -> None:
@@ -172,17 +343,21 @@ def _refuse_marked_rows(fields: Fields, path: str) -> None:
                          remedy="delete the marks at the ends of the lines")
     ended = [row for row in records if len(row) == 2 and _INNER_BLANK.search(row[0]) and not row[1]]
     blanks = fields.separator in ("", " ")
-    if len(ended) == n > 1 or (n > 1 and blanks and all(field.endswith(";") for field in last[:-1]) and last[0] != ";"):
+    if len(ended) == n > 1 or (n > 1 and blanks and (
+            (all(field.endswith(";") for field in last[:-1]) and last[0] != ";") or (not fields.width and all(map(_POINTED.fullmatch, last))
+            and not any(field.endswith(".") for row in records for field in row[:-1])))):
         raise InputError("a mark ends each line", path=path, text=" ".join(records[0]),
                          remedy="delete the marks at the ends of the lines")
     if len({len(row) for row in records}) > 1 and all(len(row) > 2 and row[-1] == "{}" for row in records):
         raise InputError("attributes end each line, and ids may have blanks inside", path=path,
                          text=" ".join(records[0]), remedy="write the ids with a tab or a comma between them")
-    if n >= _FEW and n == width and all(len(row) == n for row in records) and all(
-            field in _ZEROS or is_number(field) for row in records for field in row) and any(
-            field == "." for row in records for field in row):
-        raise InputError("points stand for the zeros of a matrix", path=path, text=" ".join(records[0]),
-                         remedy="write 0 in their places")
+    if n >= _FEW and n == width and all(len(row) == n for row in records):
+        odd = [field for row in records for field in row if not is_number(field)]
+        words = len({row[place] for place, row in enumerate(records)}) == 1 and any(odd)
+        if odd and ((all(field in _ZEROS for field in odd) and "." in odd) or (words and all(
+                field.lower() in _WORDS_OF_CELLS for field in odd))):
+            raise InputError("points or words stand for the zeros of a matrix", path=path, text=" ".join(records[0]),
+                             remedy="write 0 in their places")
 
 
 def _refuse_named_rows(records: Sequence[Sequence[str]], path: str) -> None:
@@ -197,6 +372,41 @@ def _refuse_named_rows(records: Sequence[Sequence[str]], path: str) -> None:
                              else "a cell of a matrix with names is no number", path=path,
                              text=" ".join(heads) if cell is None else cell,
                              remedy="write both in one order" if cell is None else "write 0 for no edge")
+
+
+def _refuse_headed_rows(records: Sequence[Sequence[str]], whole: bool, path: str) -> None:
+    """Raise InputError if a square of numbers, symmetric or of 0 and 1 alone, is behind the names of its rows, or below
+    a line with other names than these or with their number; or a table of 0 and 1 alone is both."""
+    for above, rows in (((), records), (records[0], records[1:])):
+        n = len(rows)
+        if not whole or n < _FEW or (above and named_pair(above) is not None):
+            continue
+        for heads in (0, 1):
+            cells = [[field or "0" for field in row[heads:]] for row in rows]
+            two_modes = heads and above and not above[0] and width_of(cells) > 1 and _are_bits(cells)
+            square = (above or heads) and width_of(cells) == n and _are_numbers(cells)
+            if not two_modes and not square:
+                continue
+            names, first = [row[0] for row in rows], list(above)[-n:]
+            if heads and (first == names or (not above and not _are_names_of_rows(names))):
+                continue
+            if above and len(above) > 1 and all(map(is_number, above)) and not _are_names_of_rows(first):
+                continue
+            if _are_bits(cells) or [list(column) for column in zip(*cells, strict=True)] == cells:
+                raise InputError("a square of numbers, like a matrix, is below a line or behind the names of its rows",
+                                 path=path, text=" ".join(records[0]), remedy="delete what is no row or column of the"
+                                 " matrix, or write its names above it and before its rows alike, or an edge a line")
+
+
+def _are_names_of_rows(names: Sequence[str]) -> bool:
+    """Whether these are distinct names, or numbers from 0 or 1 on."""
+    counted = any(list(names) == [str(place) for place in range(first, first + len(names))] for first in (0, 1))
+    return counted or (len(set(names)) == len(names) and not any(map(is_number, names)))
+
+
+def _are_bits(cells: Sequence[Sequence[str]]) -> bool:
+    """Whether a table has only 0 and 1, both of them."""
+    return {field for row in cells for field in row} == {"0", "1"}
 
 
 def _refuse_late_header(records: Sequence[Sequence[str]], sample: Sample, path: str) -> None:

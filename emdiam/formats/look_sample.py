@@ -166,6 +166,7 @@ def is_id_number(text: str) -> bool:
 _SEPARATED_BY = re.compile(r"\"?sep=(.)\"?", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _BLANK = re.compile(r"[ \t]+")
+_COLON = re.compile(r":(?=\s|$)")
 _QUOTED = re.compile(r"(?:^|[,;|\t ])\"")
 WORDS = {",": "commas", ";": "semicolons", "|": "bars", "\t": "tabs", " ": "blanks", "": "blanks or commas"}
 
@@ -229,6 +230,22 @@ def split(lines: Sequence[str], declared: str = "") -> Fields:
     mixed = any("," in line for line in lines) and not inside
     return Fields("" if mixed else " ",
                   tuple(tuple(_split_mixed(line) if mixed else _BLANK.split(line)) for line in plain))
+
+
+def behind_colon(line: str, separator: str) -> list[str]:
+    """A vertex, and those behind its colon. separator : between them, "," or " "."""
+    head, *rest = _COLON.split(line, maxsplit=1)
+    tail = "".join(rest).strip(" \t")
+    behind = [field.strip(" \t") for field in (tail.split(",") if separator == "," else _BLANK.split(tail))]
+    while behind and not behind[-1]:
+        behind.pop()
+    return [head.strip(" \t"), *behind]
+
+
+def split_lists(lines: Sequence[str]) -> Fields:
+    """The fields of lists behind a vertex and a colon, by commas if there are any, else by blanks."""
+    mark = "," if any("," in line for line in lines) else " "
+    return Fields(mark, tuple(tuple(behind_colon(line, mark)) for line in lines))
 
 
 def _split_by(mark: str, lines: Sequence[str], quoted: bool, lacking: bool) -> Fields | None:

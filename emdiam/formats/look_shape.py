@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from ..errors import InputError
+from .look_ends import MISSING
 from .look_sample import Sample, is_id_number, is_integer, is_number, value_of, whole_number, width_of
 from .registry import format_suffix
 from .tables import alike_pairs, certain_pair, is_name_of_end, named_pair, weak_pair
@@ -19,14 +20,17 @@ METIS = "metis"
 ADJLIST, MATRIX, SIF, LGL, MULTILINE, PYCGR, ATTRIBUTES, PAIRS = (
     "adjlist", "matrix", "sif", "lgl", "multiline-adjlist", "pycgr", "attributes", "edgelist")
 
-ARROW = re.compile(r"<?[-=]+>|<?--(?![->])|→|⇒")
+ARROW = re.compile(r"<?(?<![-=])[-=]+>|<?--(?![->])|→|⇒")
+SECOND_OR_THIRD = "the other end of an edge may be the second field of a line, or the third"
 _DASHED = re.compile(r"\s*\d+(?:[-–]|\s+[-–]\s+)\d+\s*", re.ASCII)  # not 1 -2, which has a negative number
 # Optionally with a value after it, as sparse matrices are printed.
 _TUPLE = re.compile(r"\s*[(\[].*[)\]]\s*,?(?:\s+[-+\d.eE]+)?\s*")
 _TWO_TUPLES = re.compile(r"[)\]]\s*,?\s*[(\[]")
-_COLON = re.compile(r"\s*[^\s:,]+\s*:(?:\s|$)")
-_ATTRIBUTES = re.compile(r"\s*([^\s{][^{]*?)[\s,;|]+\{.*\}\s*$")
+_COLON = re.compile(r"\s*(?:[^\s,]*[^\s:,])\s*:(?:\s|$)")
+_NAMES_COLON = re.compile(r"\s*([^\s:,][^:,]*):(?:\s|$)")
+_ATTRIBUTES = re.compile(r"\s*([^\s{][^{]*?)[\s,;|]+\{(?:[^:]*:.*)?\}\s*$")
 _NETWORKX = re.compile(r"[#%] GMT \w{3} \w{3} +\d+ [\d:]{8} \d{4}", re.ASCII)
+_METIS_HEAD = re.compile(r"\d+ \d+(?: [01]{1,3}(?: \d)?)?", re.ASCII)
 _FEW = 3
 _MOST_OF_ONE = 4  # fields of a text of a single line
 # Least number of columns: of a matrix; of one recognised as square (tables of edges seldom are); of a matrix whose end
@@ -34,6 +38,7 @@ _MOST_OF_ONE = 4  # fields of a text of a single line
 _LEAST_MATRIX, _LEAST_SQUARE, _LEAST_WIDE = 3, 5, 8
 _FAR = 100  # a value of a matrix that is larger than all others by this factor may stand for no edge
 
+PADS = ("", "NA", *MISSING)
 Records = Sequence[Sequence[str]]
 
 
@@ -66,8 +71,12 @@ def has_two_tuples(line: str) -> bool:
 
 
 def begin_with_colons(lines: Sequence[str]) -> bool:
-    """Whether each line begins with a vertex and a colon, as in 1: 2 3."""
-    return bool(lines) and all(_COLON.match(line) for line in lines)
+    """Whether each line begins with a vertex and a colon, as in 1: 2 3; or with other names, also with blanks inside,
+    if commas are behind some of them."""
+    if not lines or all(_COLON.match(line) for line in lines):
+        return bool(lines)
+    names = [match[1] for line in lines if (match := _NAMES_COLON.match(line))]
+    return len(set(names)) == len(lines) and any("," in line for line in lines)
 
 
 def are_in_single_quotes(lines: Sequence[str], separator: str) -> bool:
@@ -179,17 +188,28 @@ def is_matrix(records: Records, whole: bool) -> bool:
     plain = {value for row in values for value in row} <= {0.0, 1.0}
     wide, narrow = width >= _LEAST_SQUARE, width == _LEAST_MATRIX
     zeros = sum(row.count(0.0) for row in values)
-    if (symmetric and (hollow or plain or not narrow)) or (not narrow and plain) or (wide and 2 * zeros >= width**2):
+    no_ids = any(whole_number(field) is None for row in records for field in row[:2])
+    if symmetric and hollow and _begins_with_numbers(values):
+        raise DoubtError("the first row and column of the matrix may be the numbers of the others (then delete both),"
+                         " or a vertex", (MATRIX,))
+    if (symmetric and (hollow or plain or not narrow or no_ids)) or (not narrow and plain) or (
+            wide and 2 * zeros >= width**2):
         if _has_marks(values):
             raise DoubtError("a value of the matrix, at many places, may stand for no edge; write 0 there if so, else",
                              (MATRIX,))
         return True
     if wide or hollow or plain or (not narrow and zeros >= width):
-        if zeros >= width and any(whole_number(field) is None for row in records for field in row[:2]):
+        if zeros >= width and no_ids:
             return True
         raise DoubtError("its lines may be the rows of an adjacency matrix, or edges with further fields",
                          (MATRIX, PAIRS))
     return False
+
+
+def _begins_with_numbers(values: Sequence[Sequence[float]]) -> bool:
+    """Whether the first row of a matrix has the numbers of its columns, and no other value is above 1."""
+    return len(values) > _FEW and list(values[0]) == list(range(len(values))) and {
+        value for row in values[1:] for value in row[1:]} <= {0.0, 1.0}
 
 
 def may_be_metis(records: Records, whole: bool) -> bool:
@@ -198,11 +218,14 @@ def may_be_metis(records: Records, whole: bool) -> bool:
     The number of neighbours agrees with the counts, and all known neighbour lists are mutual. Blank lines are not among
     the records."""
     head, rows = records[0], records[1:]
-    if len(head) != len(("n", "m")) or len(rows) < _FEW:
+    if not _METIS_HEAD.fullmatch(" ".join(head)) or len(rows) < _FEW:
         return False
     if not all(is_integer(field) for row in records for field in row):
         return False
-    n, m = map(value_of, head)
+    n, m = map(value_of, head[:2])
+    sizes, weights, lengths = map(int, "".join(head[2:3]).zfill(3))
+    before = sizes + weights * value_of("".join(head[3:]) or "1")
+    rows = [row[before :: 1 + lengths] for row in rows]
     ids = [[value_of(field) for field in row] for row in rows]
     if len(rows) > n or any(not 1 <= other <= n for row in ids for other in row):
         return False
@@ -247,6 +270,11 @@ def refuse_rows(records: Records, whole: bool, path: str) -> None:
     if _may_be_more_counts(records, whole):
         raise InputError("the first line has counts and more, or is a vertex before its neighbours", path=path,
                          text=" ".join(records[0]), remedy="say --header counts, or --format adjlist")
+    if whole and list(records[0]) == [str(len(records) - 1)] and not width_of(records[1:]) and all(
+            is_integer(field) for row in records for field in row):
+        raise InputError("the first line may be the number of those behind it, or a vertex", path=path,
+                         text=records[0][0], remedy="say --format adjlist if each line is a vertex before its"
+                         " neighbours, or --header counts if it is an edge, else write an edge a line")
     if may_be_rows(records, whole):
         raise InputError("the lines may be edges, or the neighbours of vertices 0 or 1 and so on", path=path,
                          text=" ".join(records[0][:9]), remedy="say --columns 1,2 if each line is an edge, else write"
@@ -319,6 +347,9 @@ def is_adjlist(records: Records) -> bool:
     numbers = is_id_number(heads[0])
     behind = [field for row in records for field in row[2:]]
     if numbers and not all(map(is_integer, behind)):
+        if any(map(is_integer, behind)):
+            raise DoubtError("the integers behind the first two fields of some lines, beside words or fractions, may be"
+                             " neighbours (then write an edge a line), or notes", (PAIRS,))
         return False
     known = set(heads) | {row[1] for row in records if len(row) > 1}
     certain = any(len(row) > _FEW or len(row) == 1 for row in records) and (
@@ -327,6 +358,18 @@ def is_adjlist(records: Records) -> bool:
         return True
     raise DoubtError("its lines may have a vertex and all its neighbours each, or an edge each, with further fields on"
                      " some of them", (ADJLIST, PAIRS))
+
+
+def without_empty_end(row: Sequence[str]) -> Sequence[str]:
+    """The fields up to the last that is not empty, nor a word for it."""
+    return row[: max(place + 1 for place, field in enumerate(row) if field not in PADS or not place)]
+
+
+def third_may_be_end(records: Records) -> bool:
+    """Whether fields of one line are the second, and first fields of lines the third, of names between commas."""
+    heads = {row[0] for row in records}
+    names = width_of(records) == _FEW and not any(is_number(field) for row in records for field in row)
+    return names and 1 < len(records) == len(heads) and any(row[2] in heads for row in records)
 
 
 def _are_mutual(records: Records) -> bool:
@@ -357,7 +400,7 @@ def middle_is_relation(records: Records) -> bool:
         return False
     if _one_third(rows) and len(rows) > 1 and len(middles) > 1:
         return False
-    raise DoubtError("the other end of an edge may be the second field of a line, or the third", ())
+    raise DoubtError(SECOND_OR_THIRD, ())
 
 
 def _one_third(rows: Records) -> bool:

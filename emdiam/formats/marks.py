@@ -75,7 +75,8 @@ _MAGICS: tuple[tuple[bytes, FormatMark], ...] = (
 
 _HMETIS = FormatMark("", "a hypergraph of hMETIS", "write an edge between each hyperedge and its vertices")
 _HARWELL = FormatMark("", "a matrix of Harwell and Boeing", "write it as Matrix Market, e.g. with scipy.io")
-UNREAD = {**dict.fromkeys((".hgr", ".hmetis"), _HMETIS),
+_MODULES = FormatMark("", "a partition of vertices or a tree of their modules", "hand in the network itself")
+UNREAD = {**dict.fromkeys((".clu", ".tree", ".ftree", ".td"), _MODULES), **dict.fromkeys((".hgr", ".hmetis"), _HMETIS),
           **dict.fromkeys((".rb", ".hb", ".rua", ".rsa", ".pua", ".psa"), _HARWELL)}
 """Suffixes of texts without a mark, and without a reader."""
 
@@ -114,6 +115,13 @@ _TEXTS = tuple((re.compile(pattern, re.IGNORECASE), mark) for pattern, mark in (
      FormatMark("", "a web page (HTML), such as that of a download or of an error", _FETCH)),
     (rb"[{\[]\s{0,4096}[{\[\"\d}\]-]", FormatMark("json", "JSON")),
     (rb"nodedef\s{0,64}>", FormatMark("", "a GDF file of GUESS or Gephi", _EDGE_LIST)),
+    (rb"(?:insert\s{1,64}into|create\s{1,64}table)\s[^\n]{0,4096}\(|copy\s[^\n]{0,4096}\sfrom\sstdin|pragma\s\w{1,64}="
+     rb"|--\s{1,64}(?:postgresql|mysql|sqlite|mariadb) ",
+     FormatMark("", "a dump of SQL", "write its table of edges as CSV")),
+    (rb"IGRAPH [DU]", FormatMark("", "a graph as igraph prints it", _EDGE_LIST)),
+    (rb"n=\d{1,20}[ \t]{1,8}(?:\$=\d{1,20}[ \t]{1,8})?d?g\s", FormatMark("", "a graph of dreadnaut", _EDGE_LIST)),
+    (rb"(?:graph|flowchart)[ \t]{1,64}(?:t[db]|bt|rl|lr)[ \t;]{0,64}\r?\n[^\n]{0,4096}(?:--|==|-\.|subgraph)",
+     FormatMark("", "a diagram of Mermaid", _EDGE_LIST)),
     (rb"LEDA\.GRAPH\b", FormatMark("leda", "a LEDA graph")),
     (rb"(?:Weighted)?AdjacencyGraph\s", FormatMark("adj", "an adjacency graph of Ligra or GBBS")),
     (rb"(?:Weighted)?AdjacencyHypergraph\s", FormatMark("", "a hypergraph of Hygra or GBBS")),
@@ -138,6 +146,7 @@ _GML_FIELD = re.compile(
 _GML_GRAPH = re.compile(rb"graph\s{0,64}\[", re.IGNORECASE)
 _FEW_FIELDS = 16
 _PROBLEM = re.compile(rb"p[ \t]{1,64}\w{1,64}[ \t]{1,64}\d+[ \t]{1,64}\d")
+_DECOMPOSITION = re.compile(rb"s[ \t]{1,64}td[ \t]{1,64}\d")
 _COMMENT_OF_DIMACS = re.compile(rb"c(?:[ \t\r\n]|$)")
 _BLANKS = re.compile(rb"[ \t\r\n\f\v]*")
 _PICKLE = re.compile(rb"\x80[\x02-\x05][\x00-\xff]")
@@ -236,4 +245,6 @@ def _dimacs(head: bytes, at: int) -> FormatMark | None:
     """The mark of DIMACS, whose first line after its comments is the problem line."""
     while _COMMENT_OF_DIMACS.match(head, at):
         at = _behind_blanks(head, _behind(head, b"\n", at))
+    if _DECOMPOSITION.match(head, at):
+        return FormatMark("", "a tree decomposition of PACE", "hand in the graph itself")
     return FormatMark("dimacs", "a DIMACS graph") if _PROBLEM.match(head, at) else None

@@ -30,7 +30,8 @@ from .base import MAX_ID
 from .digits import SHORT
 from .directions import Directions
 from .lines import FURTHER_FIELDS, NO_UTF_8
-from .look_sample import has_leading_zero, is_integer, is_number, value_of, whole_number
+from .look import rewritten
+from .look_sample import behind_colon, has_leading_zero, is_integer, is_number, value_of, whole_number
 from .source import EdgeBatch, SourceInfo, pairs_per_batch
 from .streams import block_bytes_for, text_blocks
 from .tables import direction_column
@@ -40,7 +41,6 @@ from .weights import WHOLE, checked_weights, common_kind, kind_of, weight_column
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _MIXED = re.compile(r"[ \t]*,[ \t]*|[ \t]+")
 _BLANKS = re.compile(r"[ \t]+")
-_COLON = re.compile(r":(?=\s|$)")
 _STRING_SHARE = 8  # assumed size of a name with its offset, relative to int64
 _WHOLE_DIGITS = 19
 _ISOLATED = "0"  # the weight of a loop that declares a vertex
@@ -108,7 +108,9 @@ class RowSource(TextSource):
     def _split(self, line: str) -> Row:
         """The fields of a line, without empty ones at the end."""
         reading = self.look()
-        text = _COLON.sub(" ", line, count=1) if reading.rewrite == ":" else line
+        if reading.rewrite == ":":
+            return behind_colon(line, reading.separator)
+        text = rewritten(line, reading.rewrite) if reading.rewrite else line
         quoted = '"' in text
         if reading.separator == " " and not quoted:
             return _BLANKS.split(text.strip(" \t"))

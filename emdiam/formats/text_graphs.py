@@ -78,6 +78,10 @@ def _is_row_of_giraph(row: Any) -> bool:
 def _refuse_rows(value: list[Any]) -> None:
     """Raise JsonError for lists that may be rows of a matrix, or neighbours of vertices 0, 1 and so on."""
     n = len(value)
+    if all(isinstance(row, list) for row in value) and len(set(map(len, value))) > 1 and all(
+            isinstance(end, int | str) for row in value for end in row):
+        raise JsonError("the lists have different lengths, as if these were a vertex and its neighbours", "write nodes"
+                        " and links, or the graph as an edge list")
     if n < 3 or not all(isinstance(row, list) and all(map(_is_whole, row)) for row in value):
         return
     bits = all(len(row) == n and set(row) <= {0, 1} for row in value)

@@ -89,7 +89,7 @@ class TextSource(FileSource):
             uncounted = self.has_two_sides and not self.wishes.bipartite  # KONECT has no counts
             yield from batches if uncounted else self._counted(batches, reading)
             return
-        of_columns = bool(reading.names) and reading.format != MATRIX
+        of_columns = max(reading.columns) < len(reading.names) and reading.format != MATRIX
         names = [reading.names[place] for place in reading.columns] if of_columns else []
         any_case, last = certain_pair(names) is not None, None
         forms = [texts_of(forms_of(name, any_case)) for name in names]
