@@ -97,8 +97,8 @@ _TEXTS = tuple((re.compile(pattern, re.IGNORECASE), mark) for pattern, mark in (
     (rb"33D32945\b", FormatMark("", "a problem of SteinLib", "write it as DIMACS: 'p edge NODES EDGES', then its lines"
                                " 'E u v' with a small e and without the third number")),
     (rb"@(?:nodes|arcs|edges)\b[^\n]{0,4096}\n", FormatMark(
-        "", "a LEMON graph", "write the first two columns of its @arcs as an edge list, and the first of its @nodes as a"
-        " list for --vertices")),
+        "", "a LEMON graph", "write the first two columns of its @arcs as an edge list, and the first of its @nodes as"
+        " a list for --vertices")),
     (rb"graph\s{1,64}\d{1,18}\s{0,64}[,.]\s{0,64}(?:order|\n)", FormatMark(
         "", "a graph of showg of nauty", "write it as graph6")),
     (rb"dl[\s,]{1,64}(?:n|nr|nc|nm|format|data|labels)\b\s{0,64}[=:]", FormatMark("dl", "UCINET DL")),

@@ -181,7 +181,8 @@ _SECTIONS = {
     "GML, a graph in a node": Kind(".gml", _GML.replace("id 3 ]", "id 3 graph [ node [ id 4 ] ] ]"), None),
     "GML, hyperedges": Kind(".gml", _GML.replace("\n]", " hyperedge [ x 1 ]\n]"), None),
     "GML, an edge behind the graph": Kind(".gml", _GML + "edge [ source 1 target 3 ]\n", None),
-    "GML, brackets in texts and comments": Kind(".gml", 'Creator "graph [1] by me"\n# a graph [2]\n' + _GML.replace("h [", "h # [\n[").replace(
+    "GML, brackets in texts and comments": Kind(".gml", 'Creator "graph [1] by me"\n# a graph [2]\n'
+                                                + _GML.replace("h [", "h # [\n[").replace(
         "id 3", 'id 3 label "edge [" graphics [ x 1.0 Line [ point [ y 2.0 ] ] ]'), _THREE),
     "Pajek, no line *Edges": Kind(".net", _PAJEK + "1 2\n2 3\n", None),
     "Pajek, no line *Edges, nor vertices": Kind(".net", "*Vertices 3\n1 2\n2 3\n", None),

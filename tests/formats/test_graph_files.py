@@ -413,7 +413,8 @@ def test_weights_of_gexf_1_0(tmp_path: Path):
 
 def test_defaults_of_dot_are_weights_of_the_edges_behind_them(tmp_path: Path):
     path = tmp_path / "g.dot"
-    path.write_text("graph { edge [weight=5]; a -- b; subgraph { edge [weight=2]; b -- c } c -- d; EDGE [weight=7]; d -- e }")
+    path.write_text("graph { edge [weight=5]; a -- b; subgraph { edge [weight=2]; b -- c } c -- d; EDGE [weight=7];"
+                    " d -- e }")
     assert emdiam.diameter(path, weighted=True).diameter == 19
 
 
