@@ -343,9 +343,10 @@ def _refuse_marked_rows(fields: Fields, path: str) -> None:
                          remedy="delete the marks at the ends of the lines")
     ended = [row for row in records if len(row) == 2 and _INNER_BLANK.search(row[0]) and not row[1]]
     blanks = fields.separator in ("", " ")
-    if len(ended) == n > 1 or (n > 1 and blanks and (
-            (all(field.endswith(";") for field in last[:-1]) and last[0] != ";") or (not fields.width and all(map(_POINTED.fullmatch, last))
-            and not any(field.endswith(".") for row in records for field in row[:-1])))):
+    pointed = not fields.width and all(map(_POINTED.fullmatch, last)) and not any(
+        field.endswith(".") for row in records for field in row[:-1])
+    marked = pointed or (all(field.endswith(";") for field in last[:-1]) and last[0] != ";")
+    if len(ended) == n > 1 or (n > 1 and blanks and marked):
         raise InputError("a mark ends each line", path=path, text=" ".join(records[0]),
                          remedy="delete the marks at the ends of the lines")
     if len({len(row) for row in records}) > 1 and all(len(row) > 2 and row[-1] == "{}" for row in records):

@@ -99,7 +99,7 @@ def _lines(head: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _have_empty_ends(lines: Sequence[Line]) -> bool:
-    """Whether the last field between tabs is empty in some lines and not in others, so that tabs at their ends count."""
+    """Whether the last field between tabs is empty in some lines and not in others, so that tabs at the ends count."""
     n_tabs = {line.text.count("\t") for line in lines}
     return len(n_tabs) == 1 and len({line.text.rstrip(" \t").count("\t") for line in lines}) > 1
 
