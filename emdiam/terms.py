@@ -61,6 +61,8 @@ _COMMANDS = re.compile(r"(\bemdiam [a-z]+\b[^;,]*)")
 _ALLOWED = ", or allow others with --allow-negative"
 _LEFT_OUT = re.compile(r"(,? or )?leave (?:out (--[a-z-]+[a-z])|(--[a-z-]+[a-z]) out)(?![\w-])(, or )?")
 _SEARCHES = ("convert", "generate", "sssp", "apsp")
+# The options of a method; the running command may have none of them.
+_LISTED = re.compile(r"; its own are: ((?:--[a-z-]+(?:, )?)+)$")
 # A column of weights, as convert names it.
 _COLUMN = re.compile(r"(?<![\w-])--weights=")
 # The place of a temporary store in an error.
@@ -109,6 +111,8 @@ def in_options(text: str, command: str, own: Collection[str], homes: Mapping[str
         text = text.replace(_ALLOWED, "")
     text = _LEFT_OUT.sub(lambda match: match[0] if (match[2] or match[3]) in own or not (match[1] or match[4]) else
                          (match[4] or "") if match[1] else "", text)
+    if any(one not in own for listed in _LISTED.findall(text) for one in listed.split(", ")):
+        text = _LISTED.sub("", text)
     if "--weight" in own and "--weights" not in own:
         text = _COLUMN.sub("--weight=", text)
     if CONVERT_FIRST in text:

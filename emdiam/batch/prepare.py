@@ -23,6 +23,7 @@ import click
 from ..durable import check_above, check_file, check_folder, check_scratch
 from ..errors import EmdiamError, InputError, StoppedEarly, is_url, redacted
 from ..progress import bounds_text
+from ..runs.registry import METRICS
 from ..tables import table_text
 from ..terms import in_keys
 from ..units import format_count, format_seconds, format_size
@@ -155,16 +156,18 @@ def check_places(jobs: Sequence[Job], folder: Path) -> list[Problem]:
 
 
 def check_budgets(file: JobFile, jobs: Sequence[Job]) -> list[Problem]:
-    """Errors for existing stores that do not open, and for memory that is too small for the method on a store.
+    """Errors for options that do not go together, for existing stores that do not open, and for memory that is too
+    small for the method on a store.
 
     jobs : jobs to check. Raises RuntimeError if the checking process fails.
     """
     made = Makers(file.jobs, file.settings.out)
-    asked = [job for job in jobs if job.reads and job.command in STORED and not made.of(job.reads[-1])
-             and (is_url(job.reads[-1]) or files_of(job.reads[-1]))]
-    answers = ask([question_of(job, file.settings.memory_of(job)) for job in asked])
+    asked = [(job, not made.of(job.reads[-1]) and (is_url(job.reads[-1]) or bool(files_of(job.reads[-1]))))
+             for job in jobs if job.reads and job.command in STORED]
+    asked = [(job, exists) for job, exists in asked if exists or job.command in _TASKS]
+    answers = ask([question_of(job, file.settings.memory_of(job), exists) for job, exists in asked])
     return [Problem(in_keys(text), job.line, job.name)
-            for job, text in zip(asked, answers, strict=True) if text is not None]
+            for (job, _), text in zip(asked, answers, strict=True) if text is not None]
 
 
 def digests(jobs_in_order: Sequence[Job], made: Makers) -> dict[str, str]:
@@ -195,15 +198,18 @@ _OF_PLANS = ("arena", "threads", "batch", "masters", "euler")
 
 # Commands on stores with or without directions.
 _EITHER = ("apply", "verify", "info", "plan", "sssp", "apsp")
+# Commands that run a task.
+_TASKS = tuple({command: None for row in METRICS.values() for command in row.kinds})
 # Commands that need a store, not a file with edges.
 _STORES_ALONE = ("apply", "reorder", "tradeoff")
 
 
 @dataclass(frozen=True)
 class Question:
-    """Can `command` run on the store, with `method` or the command's default? options : of the plan, as texts; None: on
-    a GPU, which has no plan beforehand. directed : whether the store must have directions; None: any. weighted :
-    whether it must have weights. weight : their name; "": any."""
+    """Can `command` run on the store ("": it does not exist yet), with `method` or the command's default? options : of
+    the plan, as texts; None: on a GPU, which has no plan beforehand. directed : whether the store must have directions;
+    None: any. weighted : whether it must have weights. weight : their name; "": any. words : the command line, to check
+    its options."""
 
     command: str
     store: str
@@ -212,16 +218,19 @@ class Question:
     directed: bool | None = False
     weighted: bool = False
     weight: str = ""
+    words: Sequence[str] = ()
 
 
-def question_of(job: Job, memory: int | None) -> Question:
-    """The question for a job with valid options; its store is the last file that it reads."""
+def question_of(job: Job, memory: int | None, exists: bool = True) -> Question:
+    """The question for a job with valid options; its store is the last file that it reads. exists : whether it is
+    there."""
     given = {name: job.options[name] for name in _OF_PLANS if name in job.options}
     directed, name = bool(job.options.get("directed")), str(job.options.get("weight", ""))
     weighted = bool(name or job.options.get("weighted"))
     planned = job.options.get("device", "cpu") == "cpu"
-    return Question(job.command, job.reads[-1], job.method, {"memory": memory, **given} if planned else None,
-                    None if job.command in _EITHER else directed, weighted, name)
+    return Question(job.command, job.reads[-1] if exists else "", job.method,
+                    {"memory": memory, **given} if planned else None,
+                    None if job.command in _EITHER else directed, weighted, name, job.arguments)
 
 
 def ask(questions: Sequence[Question]) -> list[str | None]:
@@ -252,7 +261,9 @@ def _try(question: Question) -> None:
     from ..runs.task import task_of
     from ..store.store import check_weighted, open_store
 
-    if question.command not in _STORES_ALONE and not is_store(question.store):
+    if question.words and question.command in _TASKS and question.options is not None:
+        _check_task(*question.words)
+    if not question.store or (question.command not in _STORES_ALONE and not is_store(question.store)):
         return  # the job will convert the file
     with open_store(question.store, directed=question.directed) as store:
         if question.weighted:
@@ -263,6 +274,19 @@ def _try(question: Question) -> None:
         for item in parse_masters(masters) if masters else (None,):
             wanted = {**question.options, "masters": item, "directed": question.directed, "weighted": question.weighted}
             plan_one(store, task_of(question.command, wanted, question.method))
+
+
+def _check_task(name: str, *words: str) -> None:
+    """Make the task of a command line. Raises InputError for options that do not go together."""
+    from ..cli import options
+    from ..cli.main import group
+
+    command = group.get_command(click.Context(group), name)
+    assert command is not None
+    with command.make_context(name, list(words)) as context:
+        asked = options.of_task(name, context.params)
+        asked.pop("masters", None)  # perhaps of several runs
+        options.task_given(name, asked, None)
 
 
 @dataclass

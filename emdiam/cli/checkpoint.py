@@ -13,7 +13,6 @@ from typing import Any
 from ..checkpoint.options import CheckpointOptions, chosen_checkpoint
 from ..errors import NotWritten, StoppedEarly
 from ..progress import Listener
-from ..runs.options import KEPT, PATHS
 from . import options
 from .inputs import stored
 from .listener import listening
@@ -46,8 +45,8 @@ def running(command: str, given: Mapping[str, Any], text: Callable[..., str]
     function that takes the result, which is printed however the run ends. text : lines from a result, and whether they
     are verbose."""
     runs, show = Runs(given), partial(text, verbose=given["verbose"])
-    own = {name: value for name, value in given.items() if command not in PATHS or name not in KEPT}
-    task = options.task_given(command, options.with_device(own), runs.checkpoint(0))
+    asked = options.of_task(command, given)
+    task = options.task_given(command, options.with_device(asked), runs.checkpoint(0))
     with (runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener,
           stored(command, given, listener, task.cluster is None) as (store, finish)):
         yield partial(finish, store, task, listener), runs.end

@@ -42,9 +42,6 @@ def command(**given: Any) -> int:
     Ctrl-C and --time-limit print the results so far and end with exit code 3; --out then has a lower and an upper bound
     for every vertex.
     """
-    if given["directed"] is None:
-        radius, center = given.pop("radius"), given.pop("center")
-        given["what"] = "radius" if radius and not center else "center" if center else "all"
     with running("ecc", given, result_text) as (solve, end):
         end(solve())
     return 0

@@ -48,13 +48,16 @@ def command(**given: Any) -> int:
     return 0
 
 
-def _check_used(given: dict[str, Any]) -> None:
+def _check_used(asked: dict[str, Any]) -> None:
     """Raise InputError for an option that would have no effect."""
-    asked = options.passed(given, "store", "device")
-    if given["device"] is not None and asked:
-        raise InputError("a GPU has no such figures", text=", ".join(map(_flag, asked)), remedy="leave --device out")
-    of_profile = ("plots", "sample", *(() if is_input(given["store"]) else ("time_limit",)))
-    idle = [] if given["profile"] else [_flag(name) for name in of_profile if name in asked]
+    named = options.passed(asked, "store", "device")
+    if asked["device"] is not None:
+        if named:
+            raise InputError("a GPU has no such figures", text=", ".join(map(_flag, named)),
+                             remedy="leave --device out")
+        return
+    of_profile = ("plots", "sample", *(() if is_input(asked["store"]) else ("time_limit",)))
+    idle = [] if asked["profile"] else [_flag(name) for name in of_profile if name in named]
     if idle:
         raise InputError(f"only --profile has {' and '.join(idle)}", remedy="give --profile too")
 

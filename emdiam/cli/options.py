@@ -12,7 +12,7 @@ import click
 from ..errors import InputError, closest
 from ..runs import option as values
 from ..runs.option import Option
-from ..runs.options import COMMANDS, PRINTED, option_of
+from ..runs.options import COMMANDS, KEPT, PATHS, PRINTED, option_of
 from ..runs.registry import CHOOSING
 from .output import complain
 
@@ -168,6 +168,18 @@ def with_device(given: Mapping[str, Any]) -> dict[str, Any]:
     elsewhere = any(given.get(name) for name in ("workers", "scheduler", *CHOOSING))
     device = given.get("device", CPU)
     return {**given, **({} if elsewhere or device == CPU else {"device": chosen_device(device)})}
+
+
+def of_task(command: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a command as tasks have them: one for the part of eccentricities; weights and directions of paths
+    are those of the store."""
+    if command in PATHS:
+        return {name: value for name, value in asked.items() if name not in KEPT}
+    if command == "ecc" and asked["directed"] is None:
+        asked = dict(asked)
+        radius, center = asked.pop("radius"), asked.pop("center")
+        asked["what"] = "radius" if radius and not center else "center" if center else "all"
+    return dict(asked)
 
 
 def task_given(command: str, given: Mapping[str, Any], checkpoint: CheckpointOptions | None, **more: Any) -> Task:

@@ -96,6 +96,20 @@ def test_jobs_are_refused_before_the_first(folder: Path, command: Run) -> None:
         assert f"job b: e.txt: path {OVERWRITES}" in done.stderr and "job c writes" in done.stderr
 
 
+def test_options_that_do_not_go_together_are_refused_before_the_first_job(folder: Path, command: Run) -> None:
+    jobs = [("a", 'command = "exact"\nstore = "k.zarr"', "weighted = true, gap = 1", "gap is not for weighted graphs"),
+            ("b", 'command = "ecc"\nstore = "new.zarr"', "directed = 'out', radius = true", "radius is not for graphs"),
+            ("c", 'command = "distances"\nstore = "k.zarr"', "exact = true, seed = 3", "nothing is drawn at random"),
+            ("d", 'command = "approx"\nstore = "k.zarr"', "masters = ['1', '2']", ""),
+            ("e", 'command = "ecc"\nstore = "k.zarr"', "radius = true", ""),
+            ("n", 'command = "convert"\ninputs = ["e.txt"]\nstore = "new.zarr"', "directed = true", "")]
+    Path("jobs.toml").write_text("".join(f'[[job]]\nname = "{name}"\n{what}\noptions = {{ {asked} }}\n'
+                                         for name, what, asked, _ in jobs))
+    done = command("batch", "jobs.toml", "--dry-run", "-q")
+    assert done.returncode == 2 and "3 problems" in done.stderr, done.stderr
+    assert all(f"job {name}: " in done.stderr and fault in done.stderr for name, _, _, fault in jobs if fault)
+
+
 def test_what_is_no_path_is_no_place(folder: Path) -> None:
     check_outputs("exact", {"store": "https://host/k.zarr", "path": "-", "certificate": None, "events": ""})
     check_outputs("exact", {"store": [("a", "b")], "path": "a", "threads": 2})
