@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import InputError
 from .inputs import Input
-from .look import Reading
+from .reading import Reading
 from .source import EdgeBatch, SourceInfo, Wishes
 from .weights import common_kind
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 from . import kernels
 from .lines import FURTHER_FIELDS, LineReader
-from .look import TUPLES, Reading
+from .reading import TUPLES, Reading
 from .source import SAID, EdgeBatch, SourceInfo, two_sides
 from .text_source import TextSource
 from .weights import WHOLE, weight_column

@@ -352,8 +352,9 @@ def _rest_of_line(buf, pos, separator, weight, minus, closed, state, weights, co
 def parse_pairs(buf, state, options, comments, src, dst, weights, hard):
     """Parse lines "a b ..." of `buf` into src, dst, and weights (from field number options[WEIGHT]).
 
-    comments : bool[256], the first non-blank bytes of comment lines. options : int64[10]. src, dst : int64[k], weights :
-    float64[k], filled from state[COUNT] on; stops if `hard` is full. Sets FAULT, LINE and START at a bad line.
+    comments : bool[256], the first non-blank bytes of comment lines. options : int64[10]. src, dst : int64[k], and
+    weights : float64[k], filled from state[COUNT] on; stops if `hard` is full. Sets FAULT, LINE and START at a bad
+    line.
     """
     letter, least, largest, more = options[LETTER], options[LEAST], options[LARGEST], options[FIELDS] - 2
     weight, minus, strict, closed = options[WEIGHT], options[MINUS] != 0, options[STRICT] != 0, options[CLOSED]

@@ -55,8 +55,8 @@ class LineReader:
     range of ids from the header. fields : fewest fields of a line. strings : whether the ids could be read as names.
     weights : the weights to keep. field : their place in a line, from 1 on. strict : whether leading zeros are refused.
     closed : number of fields behind the second that is refused, 0 for none. separator : between fields, a constant of
-    kernels.py. indented : whether every line may begin with a tab. rewrite : converts the bytes of whole lines to the same number of plain lines. n_pairs : number of pairs
-    read so far.
+    kernels.py. indented : whether every line may begin with a tab. rewrite : converts the bytes of whole lines to the
+    same number of plain lines. n_pairs : number of pairs read so far.
     """
 
     name: str

@@ -3,7 +3,8 @@
 `look` is a pure function. Its result is valid for the whole input: a reader refuses a line that contradicts it.
 
     look_sample.py      lines and comments, separators of fields, and kinds of values
-    look_shape.py       rows of a matrix, lists of neighbours, triples and others; header or not
+    look_shape.py       rows of a matrix, lists of neighbours, triples and others
+    look_header.py      whether the first line is a header
     look_ends.py        which fields are the ends of an edge, and errors for doubtful ends
     look_faults.py      errors for texts whose parts are written in different ways
 """
@@ -11,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 
 from ..errors import InputError
@@ -48,6 +49,7 @@ from .look_faults import (
     refuse_tuples,
     refuse_values,
 )
+from .look_header import COUNTS, NAMES, NONE, header_of
 from .look_sample import (
     Fields,
     Sample,
@@ -62,8 +64,8 @@ from .look_sample import (
     split_lists,
     value_of,
 )
-from .look_shape import COUNTS, NAMES, NONE, header_of
 from .marks import UNREAD, FormatMark
+from .reading import COLUMNS, CSV, EDGE_LIST, HELD, INT, STRING, TUPLES, Reading
 from .registry import format_suffix
 from .source import Wishes
 from .tables import certain_pair, direction_column, listed, refuse_two_sides, refuse_ways
@@ -71,46 +73,10 @@ from .tables import certain_pair, direction_column, listed, refuse_two_sides, re
 LOOKED_AT_BYTES = 1 << 20
 """Decompressed bytes that `look` sees at most."""
 
-EDGE_LIST, CSV, COLUMNS = "edgelist", "csv", "columns"
-HELD = "held"
-TUPLES = "("
 _TABLE_MARKS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _RELATION = ("source", "relation", "target")
 _TABLES = tuple(_TABLE_MARKS)
-_INT, _STRING = "int", "string"
 _TGF = FormatMark("", "a graph in the Trivial Graph Format", "keep the lines below the line #, which are its edges")
-
-
-@dataclass(frozen=True)
-class Reading:
-    """The decisions on how to read a text.
-
-    format : name of the reader (registry.READERS). separator : between fields: "," ";" "|" "\\t", " " for runs of
-    blanks, "" for a mix of blanks and commas. comments : mark of comments beside # and %: "//", "c" or "". rewrite :
-    the arrow between two ids, "-" for dashes, "(" for tuples, ":" for lists after a colon; "" without. header :
-    "none", "counts", "names", or "held": the first pair may be counts, and the end of the input decides. counts :
-    numbers in the header. names : column names in the header. width : fields of each line, 0 if it varies. columns :
-    places of the two ends, from 0 on. id_kind : "int" or "string". skip : bytes before the first line of data. line :
-    number of that line. record : its fields. closed : number of fields behind the second that is an error, 0 for none.
-    indented : whether lines between tabs may begin with one. why : the decisions in one sentence.
-    """
-
-    format: str
-    separator: str = " "
-    comments: str = ""
-    rewrite: str = ""
-    header: str = NONE
-    counts: tuple[int, ...] = ()
-    names: tuple[str, ...] = ()
-    width: int = 0
-    columns: tuple[int, int] = (0, 1)
-    id_kind: str = _INT
-    skip: int = 0
-    line: int = 1
-    record: tuple[str, ...] = ()
-    closed: int = 0
-    indented: bool = True
-    why: str = ""
 
 
 def look(head: bytes, complete: bool, name: str, wishes: Wishes) -> Reading:
@@ -218,8 +184,8 @@ def _attributes(sample: Sample, wishes: Wishes) -> Reading | None:
 
 
 def _kind_of(ids: Sequence[str]) -> str:
-    """_INT or _STRING, the kind of these ids."""
-    return _INT if all(map(is_id_number, ids)) and not any(map(has_leading_zero, ids)) else _STRING
+    """INT or STRING, the kind of these ids."""
+    return INT if all(map(is_id_number, ids)) and not any(map(has_leading_zero, ids)) else STRING
 
 
 def _chosen(kind: str, wishes: Wishes) -> str:
@@ -285,7 +251,7 @@ def _of_edges(base: Reading, sample: Sample, fields: Fields, name: str, wishes: 
         base = replace(base, counts=tuple(map(value_of, takewhile(is_integer, numbers))))
     base = replace(base, columns=_columns(base, sample, rest, name, wishes))
     base = replace(base, id_kind=_id_kind(base, rest, name, wishes))
-    if wishes.format is None and len(rest) > 2 and (width == 2 or (width > 2 and base.id_kind == _STRING)):
+    if wishes.format is None and len(rest) > 2 and (width == 2 or (width > 2 and base.id_kind == STRING)):
         base = replace(base, closed=width - 1)  # a name with a blank inside takes one more
     _refuse_odd_ids(base, sample, rest, name, wishes)
     base = replace(base, format=_reader(base, fields, wishes))
@@ -295,7 +261,7 @@ def _of_edges(base: Reading, sample: Sample, fields: Fields, name: str, wishes: 
                          remedy="delete it if it is a comment, else put the id in double quotes")
     if base.format == CSV and not base.skip:
         base = replace(base, skip=sample.lines[0].offset, line=sample.lines[0].number)
-    if kind == NONE and base.id_kind == _INT and wishes.header == "auto":
+    if kind == NONE and base.id_kind == INT and wishes.header == "auto":
         base = replace(base, header=HELD)
     if wishes.weights is not None and not base.names:
         refuse_weights_above(named_above(sample, base.separator, width, True), base.columns, wishes.weights, name)
@@ -370,7 +336,7 @@ def _of_shape(base: Reading, fields: Fields, found: str, wishes: Wishes) -> Read
         base = replace(base, counts=(value_of(records[0][0]), value_of(records[1][0])))
         records = records[2:]
     ids = names or [row[0] for row in records]
-    kind = _INT if found == shape.MATRIX and not names else _kind_of(ids)
+    kind = INT if found == shape.MATRIX and not names else _kind_of(ids)
     said = {shape.ADJLIST: "lists of neighbours, each line a vertex and those behind it",
             shape.MATRIX: f"an adjacency matrix of {len(names or records[0])} rows and columns"
                           + (" with names" if names else ""),
@@ -381,7 +347,7 @@ def _of_shape(base: Reading, fields: Fields, found: str, wishes: Wishes) -> Read
         base = replace(base, width=len(shape.names_above_matrix(records)))
     return replace(base, format=found, names=names, header=NAMES if names else NONE,
                    id_kind=_chosen(kind, wishes),
-                   why=f"{said}; fields by {fields.words}; ids: {'integers' if kind == _INT else 'names'}")
+                   why=f"{said}; fields by {fields.words}; ids: {'integers' if kind == INT else 'names'}")
 
 
 def _is_table(base: Reading, name: str) -> bool:
@@ -438,7 +404,7 @@ def _refuse_odd_ids(base: Reading, sample: Sample, rest: Sequence[Sequence[str]]
         return
     refuse_lists(rest, ends, name)
     refuse_marked_ids(ends, name)
-    if base.id_kind != _STRING or not all(ends):
+    if base.id_kind != STRING or not all(ends):
         return
     refuse_comments(ends, (*sample.comments, *sample.later), base.width, name)
     if base.header == NONE and wishes.header == "auto":
@@ -447,7 +413,7 @@ def _refuse_odd_ids(base: Reading, sample: Sample, rest: Sequence[Sequence[str]]
 
 
 def _id_kind(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> str:
-    """The kind of ids: _INT if those of the first line are integers, else _STRING.
+    """The kind of ids: INT if those of the first line are integers, else STRING.
 
     Raises InputError if leading zeros make it unclear whether two ids are one vertex."""
     if wishes.ids != "auto":
@@ -455,15 +421,15 @@ def _id_kind(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wi
     ids = [row[i] for row in rest for i in base.columns if i < len(row)]
     refuse_rounded(ids, name)
     if not all(is_id_number(row) for row in ids[: 2 if len(rest[0]) > 1 else 1]):
-        return _STRING
+        return STRING
     if not any(map(has_leading_zero, ids)):
         if len(rest) > 2 and len(rest[0]) > 1 and not any(map(is_id_number, ids[2:])):
             raise InputError("the first line may be counts of vertices and edges, or an edge of names", path=name,
                              line=base.line, text=" ".join(rest[0]),
                              remedy="say --header counts, or --header names, or --header none --ids string")
-        return _INT
+        return INT
     refuse_two_forms(ids, name, "say --ids int, or --ids string")
-    return _STRING
+    return STRING
 
 
 def _reader(base: Reading, fields: Fields, wishes: Wishes) -> str:
@@ -472,7 +438,7 @@ def _reader(base: Reading, fields: Fields, wishes: Wishes) -> str:
     if wishes.format == CSV:
         return CSV
     if base.rewrite and (base.separator in (";", "|") or (
-            base.rewrite == TUPLES and base.separator == "," and base.id_kind == _STRING)):
+            base.rewrite == TUPLES and base.separator == "," and base.id_kind == STRING)):
         return COLUMNS  # where names may have blanks inside
     if base.rewrite or wishes.format == EDGE_LIST:
         return EDGE_LIST if base.columns == (0, 1) else COLUMNS
@@ -481,11 +447,11 @@ def _reader(base: Reading, fields: Fields, wishes: Wishes) -> str:
     one_mark = base.separator in (",", "\t")
     # Kernels read no words, and read a comma as a separator, but in these lines it is a decimal comma.
     slow = direction_column(base.names, wishes.directed) is not None or (
-        base.id_kind == _INT and base.separator in (" ", "\t") and any(
+        base.id_kind == INT and base.separator in (" ", "\t") and any(
             "," in field for row in fields.records for field in row))
     if one_mark and (base.header == NAMES or base.columns != (0, 1) or slow):
         return CSV
-    if one_mark and base.id_kind == _STRING and base.width and wishes.format is None:
+    if one_mark and base.id_kind == STRING and base.width and wishes.format is None:
         return CSV
     return EDGE_LIST if base.columns == (0, 1) and not slow else COLUMNS
 
@@ -503,6 +469,6 @@ def _why(base: Reading, fields: Fields, rest: Sequence[Sequence[str]]) -> str:
     src, dst = (base.names[i].strip() if i < len(base.names) and base.names[i].strip() else str(i + 1)
                 for i in base.columns)
     parts.append(f"edges: {src} and {dst}" if base.header == NAMES else f"edges: columns {src} and {dst}")
-    parts.append("ids: integers" if base.id_kind == _INT else "ids: names, with their leading zeros" if any(
+    parts.append("ids: integers" if base.id_kind == INT else "ids: names, with their leading zeros" if any(
         has_leading_zero(row[i]) for row in rest for i in base.columns if i < len(row)) else "ids: names")
     return "; ".join(parts)

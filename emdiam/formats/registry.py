@@ -18,7 +18,7 @@ from ..units import format_count
 if TYPE_CHECKING:
     from .base import FileSource
     from .inputs import Input
-    from .look import Reading
+    from .reading import Reading
     from .source import EdgeSource, Wishes
     from .vertex_lists import VertexList
 

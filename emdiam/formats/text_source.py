@@ -19,10 +19,12 @@ import pyarrow.compute as pc
 from ..errors import InputError
 from .arrow_edges import refuse_missing, texts_of
 from .base import FileSource
-from .look import COLUMNS, CSV, EDGE_LIST, HELD, Reading, reading_of
+from .look import reading_of
 from .look_ends import BOM, HEADER_AGAIN, JOINED, forms_of, is_total
+from .look_header import COUNTS
 from .look_sample import sample_of
-from .look_shape import COUNTS, MATRIX
+from .look_shape import MATRIX
+from .reading import COLUMNS, CSV, EDGE_LIST, HELD, Reading
 from .source import EdgeBatch
 from .tables import certain_pair
 

@@ -24,8 +24,8 @@ from .arrays import arrow_numbers
 from .arrow_edges import refuse_missing
 from .base import Named
 from .inputs import HEAD_BYTES, Input, expand
+from .look_header import NAMES
 from .look_sample import Sample, is_integer, is_number, sample_of
-from .look_shape import NAMES
 from .source import EdgeBatch, Wishes
 
 _HEADERS = frozenset("name names label labels nodes vertices key person people user users username author gene protein"
@@ -250,7 +250,7 @@ def _ids(source: Input, form: ListForm, batch_bytes: int, strings: bool) -> Iter
     kind = "string" if strings else "int"
     if form.columns:
         from .csv_table import CsvSource
-        from .look import Reading
+        from .reading import Reading
 
         ends = (form.place, form.place)
         reading = Reading("csv", form.separator, header=NAMES, names=form.columns, width=len(form.columns),

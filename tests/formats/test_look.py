@@ -6,7 +6,8 @@ import pytest
 
 from emdiam.errors import InputError
 from emdiam.formats import open_source
-from emdiam.formats.look import Reading, look
+from emdiam.formats.look import look
+from emdiam.formats.reading import Reading
 from emdiam.formats.source import Wishes
 from tests.helpers.formats_naive import fault_of, read_pairs
 
