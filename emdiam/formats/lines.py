@@ -32,7 +32,7 @@ from .weights import (
     WeightChoice,
 )
 
-_MISSING, _FIELDS = frozenset(MISSING), re.compile(r"[\s,]+")
+_MISSING, _FIELDS = {word for word in MISSING if word.strip("-?")}, re.compile(r"[\s,]+")
 FURTHER_FIELDS = "lines with further fields"
 NO_UTF_8 = "name the encoding, as in --encoding latin-1"
 _STRING_PAIRS = 1 << 17  # 4 MiB of spans; a block yields several batches if it has more pairs
