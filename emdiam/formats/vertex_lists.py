@@ -64,7 +64,8 @@ class Common:
 
     def __init__(self) -> None:
         self._ids: set[Any] = set()
-        self._met, self._n_listed = False, 0
+        self._listed: set[Any] = set()
+        self._met = False
 
     def watch_edges(self, batch: EdgeBatch) -> None:
         """Keep the first ids."""
@@ -72,23 +73,33 @@ class Common:
             self._ids.update(batch.src[:_MOST_COMPARED].tolist(), batch.dst[:_MOST_COMPARED].tolist())
 
     def watch_list(self, batch: EdgeBatch) -> None:
-        """Compare listed ids with those."""
-        self._n_listed += len(batch.src)
-        self._met = self._met or not self._ids.isdisjoint(batch.src.tolist())
+        """Compare listed ids with those, and keep the first."""
+        ids = batch.src.tolist()
+        self._met = self._met or not self._ids.isdisjoint(ids)
+        self._listed.update(ids[: _MOST_COMPARED - len(self._listed)])
 
     def check(self, listed: VertexList) -> None:
-        """Raise InputError if none is in both."""
-        if self._ids and not self._met:
-            raise listed.error(f"none of its {self._n_listed:,} ids is among the first {len(self._ids):,} of the edges",
-                               remedy="list the ids as the edges have them, also those with edges; in a table, in a"
-                               " column that is called id")
+        """If none is in both, note it; raise InputError if they differ in the case of letters, or one side has numbers
+        and the other names."""
+        if not self._ids or self._met:
+            return
+        folded, numbers = zip(*(({text.casefold() for text in texts}, all(map(is_number, texts)))
+                                for texts in (set(map(str, ids)) for ids in (self._ids, self._listed))), strict=True)
+        what = f"none of its ids is among the first {len(self._ids):,} of the edges"
+        if numbers[0] != numbers[1] or not folded[0].isdisjoint(folded[1]):
+            raise listed.error(what, remedy="list the ids as the edges have them; in a table, in a column that is"
+                               " called id")
+        listed.found = f"; {what}"
 
 
 class VertexList(Named):
     """Files that list vertices.
 
-    inputs : at least one. named : whether they have names, which are distinct strings.
+    inputs : at least one. named : whether they have names, which are distinct strings. found : what a comparison with
+    the edges has found, as the end of the note.
     """
+
+    found = ""
 
     def __init__(self, inputs: Sequence[Input]) -> None:
         self.inputs = list(inputs)
@@ -108,7 +119,7 @@ class VertexList(Named):
     @property
     def note(self) -> str:
         """The note on their use, in one sentence."""
-        return f"vertices are those of {self.name}" + (", by their names" if self.named else "")
+        return f"vertices are those of {self.name}" + (", by their names" if self.named else "") + self.found
 
     def compared(self) -> Common:
         """A comparison with the edges, see Common."""

@@ -51,7 +51,7 @@ def test_how_lists_are_read(text: str, strings: bool, right: list[object], tmp_p
     ("0\tp\n" * 1200 + "99999999999999999999\tr\n", "vertex number 1201"),
     ("0\tp\n" * 1200 + "9999999999999999999\tr\n", "vertex number 1201"),
     ("0\tp\n1\n", "and others more"), ("0\tp\n" * 1200 + "7\n", "fewer than two"),
-    ("3\n" * 1200 + "3 4\n", "more fields"), ("3\n4x\n", "not an integer"), (":ID\n3\nx\n", "not an integer"),
+    ("3\n" * 1200 + "3 4\n", "not an integer"), ("3\n4x\n", "not an integer"), (":ID\n3\nx\n", "not an integer"),
     (":ID,name\n3,p\nx,q\n", "not an integer"), (":ID,name\n3,p\n4,q,r\n", "field"), ("3\n-4\n", "negative"),
 ])
 def test_lists_that_make_no_sense(text: str, what: str, tmp_path: Path) -> None:
@@ -73,9 +73,9 @@ def test_ids_alone_count_without_an_edge(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("edges", "vertices", "what"), [
-    ("source,target\nann,bob\nbob,cem\n", "id,name\n1,ann\n2,bob\n3,cem\n4,dee\n", "none of its 4 ids"),
+    ("source,target\nann,bob\nbob,cem\n", "id,name\n1,ann\n2,bob\n3,cem\n4,dee\n", "none of its ids is among the first 3"),
     ("source,target\n10,20\n20,30\n", "id,node_id,label\n0,10,a\n1,20,b\n2,30,c\n", "several columns"),
-    ("source,target\n10,20\n20,30\n", "1\n2\n", "none of its 2 ids is among the first 3"),
+    ("source,target\nann,bob\nbob,cem\n", "Ann\nBob\nCem\n", "none of its ids is among the first 3"),
     ("source,target\nann,bob\nbob,cem\n", "person\nann\nbob\ncem\ndee\n", "may be a header"),
     ("source,target\nann,bob\nbob,cem\n", "ann;\nbob;\n", "a mark ends each line"),
     ("source,target\nann,bob\nbob,cem\n", "ann bob cem dee\n", "one line"),
@@ -97,6 +97,13 @@ def test_lists_like_them_that_are_read(vertices: str, ids: str, tmp_path: Path) 
     report = emdiam.convert(edges, tmp_path / "g.zarr", vertices=write(tmp_path, "v.csv", vertices), ids=ids,
                             memory="2GiB")
     assert report.record.n_vertices == 4
+
+
+def test_lists_of_isolated_vertices_alone_are_noted(tmp_path: Path) -> None:
+    report = emdiam.convert(write(tmp_path, "e.txt", "1 2\n2 3\n"), tmp_path / "g.zarr",
+                            vertices=write(tmp_path, "v.txt", "7\n8\n"), memory="2GiB")
+    assert report.record.n_vertices == 5
+    assert any("none of its ids is among the first 3 of the edges" in note for note in report.notes)
 
 
 def test_names_are_the_ids_of_the_store(tmp_path: Path) -> None:
