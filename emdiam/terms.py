@@ -61,7 +61,7 @@ _COMMANDS = re.compile(r"(\bemdiam [a-z]+\b[^;,]*)")
 _ALLOWED = ", or allow others with --allow-negative"
 _LEFT_OUT = re.compile(r"(,? or )?leave (?:out (--[a-z-]+[a-z])|(--[a-z-]+[a-z]) out)(?![\w-])(, or )?")
 _SEARCHES = ("convert", "generate", "sssp", "apsp")
-# The options of a method; the running command may have none of them.
+# The options of a method, which the running command may lack.
 _LISTED = re.compile(r"; its own are: ((?:--[a-z-]+(?:, )?)+)$")
 # A column of weights, as convert names it.
 _COLUMN = re.compile(r"(?<![\w-])--weights=")

@@ -190,7 +190,8 @@ def _stamp(path: str) -> Any:
 
 # The checking process: questions on standard input, answers in the last line of its output.
 _CHILD = ("import json, sys; from emdiam.batch.prepare import Question, answer;"
-          "print(json.dumps([answer(Question(**one)) for one in json.load(sys.stdin)]))")
+          "from emdiam.cli.batch import check_task;"
+          "print(json.dumps([answer(Question(**one), check_task) for one in json.load(sys.stdin)]))")
 
 # Options that change the memory of a run.
 _OF_PLANS = ("arena", "threads", "batch", "masters", "euler")
@@ -222,8 +223,8 @@ class Question:
 
 
 def question_of(job: Job, memory: int | None, exists: bool = True) -> Question:
-    """The question for a job with valid options; its store is the last file that it reads. exists : whether it is
-    there."""
+    """The question for a job with valid options; its store is the last file that it reads. exists : whether there is
+    one yet."""
     given = {name: job.options[name] for name in _OF_PLANS if name in job.options}
     directed, name = bool(job.options.get("directed")), str(job.options.get("weight", ""))
     weighted = bool(name or job.options.get("weighted"))
@@ -244,9 +245,12 @@ def ask(questions: Sequence[Question]) -> list[str | None]:
     return list(json.loads(done.stdout.splitlines()[-1]))
 
 
-def answer(question: Question) -> str | None:
-    """The error if the store does not open or the memory is too small for the method; else None."""
+def answer(question: Question, check_task: Callable[..., None]) -> str | None:
+    """The error if its options do not go together, the store does not open or the memory is too small for the method;
+    else None. check_task : raises the first for the words of a command line."""
     try:
+        if question.words and question.command in _TASKS and question.options is not None:
+            check_task(*question.words)
         _try(question)
     except (EmdiamError, OSError) as error:
         return str(error)
@@ -261,8 +265,6 @@ def _try(question: Question) -> None:
     from ..runs.task import task_of
     from ..store.store import check_weighted, open_store
 
-    if question.words and question.command in _TASKS and question.options is not None:
-        _check_task(*question.words)
     if not question.store or (question.command not in _STORES_ALONE and not is_store(question.store)):
         return  # the job will convert the file
     with open_store(question.store, directed=question.directed) as store:
@@ -274,19 +276,6 @@ def _try(question: Question) -> None:
         for item in parse_masters(masters) if masters else (None,):
             wanted = {**question.options, "masters": item, "directed": question.directed, "weighted": question.weighted}
             plan_one(store, task_of(question.command, wanted, question.method))
-
-
-def _check_task(name: str, *words: str) -> None:
-    """Make the task of a command line. Raises InputError for options that do not go together."""
-    from ..cli import options
-    from ..cli.main import group
-
-    command = group.get_command(click.Context(group), name)
-    assert command is not None
-    with command.make_context(name, list(words)) as context:
-        asked = options.of_task(name, context.params)
-        asked.pop("masters", None)  # perhaps of several runs
-        options.task_given(name, asked, None)
 
 
 @dataclass

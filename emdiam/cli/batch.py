@@ -61,3 +61,15 @@ def command(**given: Any) -> int:
     shown = line if given["as_json"] else None
     return int(answered(given, lambda listener: run_batch(given["jobs"], group, chosen, listener, shown),
                         summary_text, "NightView").exit_code)
+
+
+def check_task(name: str, *words: str) -> None:
+    """Make the task of a command line, without running it. Raises InputError for options that do not go together."""
+    from .main import group
+
+    command = group.get_command(click.Context(group), name)
+    assert command is not None
+    with command.make_context(name, list(words)) as context:
+        asked = options.of_task(name, context.params)
+        asked.pop("masters", None)  # perhaps of several runs
+        options.task_given(name, asked, None)

@@ -155,9 +155,9 @@ def passed(given: Mapping[str, Any], *without: str) -> dict[str, Any]:
     """The arguments of the library's function of the same name: the command's options that the user has set, except
     those for printing and the names in `without`. The library has the same defaults."""
     context = click.get_current_context(silent=True)
-    usual = {} if context is None else {
-        name: value for name, value in context.params.items()
-        if context.get_parameter_source(name) is click.core.ParameterSource.DEFAULT}
+    usual = {} if context is None else {  # --weight sets --weighted
+        name: value for name, value in context.params.items() if value is not True
+        and (source := context.get_parameter_source(name)) is not None and source.name == "DEFAULT"}
     return {name: value for name, value in given.items() if value is not None and name not in (*without, *PRINTED)
             and not (name in usual and value is usual[name])}
 

@@ -104,7 +104,6 @@ class EmdiamCommand(click.Command):
             raise click.UsageError(f"{clause(error.format_message())}; {advice}", ctx) from None
         if ctx.params.get("weight") is not None and "weighted" in ctx.params:
             ctx.params["weighted"] = True
-            ctx.set_parameter_source("weighted", click.core.ParameterSource.COMMANDLINE)
         return left
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

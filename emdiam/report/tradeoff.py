@@ -78,11 +78,11 @@ _OF_METHODS = {**dict.fromkeys(("masters", "euler", "levels"), (CLUSTERS,)),
 
 
 def check_used(asked: Mapping[str, Any]) -> None:
-    """Raise InputError for an option that none of the methods has. asked : the options that are set."""
+    """Raise InputError for an option of other methods alone. asked : the options that are set."""
     methods = _items(asked.get("methods") or APPROXIMATIONS)
     for name, of_methods in _OF_METHODS.items():
         if asked.get(name) and not set(methods) & set(of_methods):
-            raise InputError(f"--{name} is of {' and '.join(of_methods)}, and --methods has none of these",
+            raise InputError(f"--{name} is of {' and '.join(of_methods)}, not of --methods",
                              text=",".join(methods), remedy="leave one of both out")
 
 

@@ -25,7 +25,7 @@ REFUSED = [
     ("distances g.zarr --exact --seed 5", "nothing is drawn at random with --exact"),
     ("sssp g.zarr --source 0 --method dijkstra --delta 3", "the method dijkstra has no buckets, and so no --delta"),
     ("sssp w.zarr --source 0 --delta 3", "the method dijkstra has no buckets"),
-    ("tradeoff g.zarr --out t --methods sweep --euler", "--euler is of clusters, and --methods has none of these"),
+    ("tradeoff g.zarr --out t --methods sweep --euler", "--euler is of clusters, not of --methods: 'sweep'"),
     ("tradeoff g.zarr --out t --methods sweep --levels 2", "--levels is of clusters"),
     ("tradeoff g.zarr --out t --methods sweep --masters 4", "--masters is of clusters"),
     ("tradeoff g.zarr --out t --methods clusters --iterations 4", "--iterations is of sweep"),

@@ -88,7 +88,7 @@ def test_too_little_memory_for_either_is_refused_with_what_would_do(store: Path)
 def test_what_cannot_be_on_disk_is_refused(store: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="auto, ram, disk"):
         execute(store, run(vertex_state="tape"))
-    with pytest.raises(InputError, match="in a checkpoint"):
+    with pytest.raises(InputError, match="does not go with a checkpoint"):
         execute(store, run(vertex_state="disk", checkpoint=CheckpointOptions(tmp_path / "kept")))
 
 
