@@ -231,7 +231,7 @@ def _plain(name: str) -> str:
 
 
 def _part(member: Member) -> str:
-    """What a member has by its name: "edges", "vertices", or "" if its name says neither or both."""
+    """The content of a member by its name: "edges", "vertices", or "" if its name says neither or both."""
     name = _base(member).lower()
     edges, vertices = bool(_OF_EDGES.search(name)), bool(_OF_VERTICES.search(name))
     return "" if edges == vertices else "edges" if edges else "vertices"

@@ -1,4 +1,4 @@
-"""Tables of pandas as tables of edges: what their index is, and matrices among them."""
+"""Tables of pandas as tables of edges: the meaning of their index, and matrices among them."""
 
 from __future__ import annotations
 

@@ -353,8 +353,7 @@ def parse_pairs(buf, state, options, comments, src, dst, weights, hard):
     """Parse lines "a b ..." of `buf` into src, dst, and weights (from field number options[WEIGHT]).
 
     comments : bool[256], the first non-blank bytes of comment lines. options : int64[10]. src, dst : int64[k], and
-    weights : float64[k], filled from state[COUNT] on; stops if `hard` is full. Sets FAULT, LINE and START at a bad
-    line.
+    weights : float64[k], filled from state[COUNT] on; stops if `hard` is full. A bad line sets FAULT, LINE, START.
     """
     letter, least, largest, more = options[LETTER], options[LEAST], options[LARGEST], options[FIELDS] - 2
     weight, minus, strict, closed = options[WEIGHT], options[MINUS] != 0, options[STRICT] != 0, options[CLOSED]

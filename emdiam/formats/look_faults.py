@@ -246,16 +246,16 @@ def refuse_one_line(records: Sequence[Sequence[str]], path: str) -> None:
 
 
 def _refuse_lists_behind(records: Sequence[Sequence[str]], sample: Sample, path: str) -> None:
-    """Raise InputError if what is behind the colons of lines may be no lists of neighbours, or separated otherwise."""
+    """Raise InputError if the fields behind colons may be no lists of neighbours, or separated otherwise."""
     heads = [row[0] for row in records]
     behind = [field for row in records for field in row[1:]]
     parts = [field.split() for field in behind if _INNER_BLANK.search(field)]
     met = {*heads, *(field for field in behind if not _INNER_BLANK.search(field))}
     numbered = len(records) > 1 and {len(row) for row in records} == {_FEW} and set(heads).isdisjoint(behind)
     if numbered:
-        raise InputError("two ids are behind every colon, and none of those before one is among them: each line may be"
-                         " an edge behind its number", path=path, text=sample.texts[0], remedy="delete what is before"
-                         " the colons if so, else say --format adjlist")
+        raise InputError("two ids are behind every colon, and the ids before colons are others: each line may be an"
+                         " edge behind its number", path=path, text=sample.texts[0], remedy="delete the numbers and"
+                         " colons if so, else say --format adjlist")
     marked = any(field.startswith("'") or any(mark in field for mark in ';|"') for field in behind)
     if marked or any(
             is_number(words[-1]) or is_number(words[0]) or not met.isdisjoint(words) for words in parts):
@@ -395,8 +395,8 @@ def _refuse_headed_rows(records: Sequence[Sequence[str]], whole: bool, path: str
                 continue
             if _are_bits(cells) or [list(column) for column in zip(*cells, strict=True)] == cells:
                 raise InputError("a square of numbers, like a matrix, is below a line or behind the names of its rows",
-                                 path=path, text=" ".join(records[0]), remedy="delete what is no row or column of the"
-                                 " matrix, or write its names above it and before its rows alike, or an edge a line")
+                                 path=path, text=" ".join(records[0]), remedy="delete the line and the fields"
+                                 " beside the matrix, or write its names above it and before its rows, or an edge a line")
 
 
 def _are_names_of_rows(names: Sequence[str]) -> bool:

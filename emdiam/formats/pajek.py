@@ -35,7 +35,7 @@ class _Seen:
         self.first, self.beyond = 0, set[int]()
 
     def add(self, number: int) -> bool:
-        """Add a number; returns False if it is there."""
+        """Add a number; returns False if it was added before."""
         if number <= self.first or number in self.beyond:
             return False
         if number == self.first + 1:
@@ -112,7 +112,7 @@ class PajekSource(FileSource):
         return name
 
     def _without_comments(self, lines: TextLines) -> Iterator[str]:
-        """The lines without those that begin with /*. Raises InputError for a comment of several lines."""
+        """The lines except comments that begin with /*. Raises InputError for a comment of several lines."""
         is_open = False
         for line in lines:
             if is_open and "*/" in line and not line.startswith("/*"):

@@ -78,7 +78,7 @@ def _check_rows(edges: list[Any], weights: Weights) -> None:
 
 
 def _check_kinds(edges: list[Any]) -> None:
-    """Raise InputError unless all ids or none are strings."""
+    """Raise InputError if some ids are strings and others are not."""
     strings = bool(edges) and any(isinstance(end, str) for end in edges[0][:2])
     for place, edge in enumerate(edges):
         if any(isinstance(end, str) != strings for end in edge[:2]):
@@ -155,4 +155,4 @@ def _check_values(lists: dict[Any, Any]) -> None:
         for other, value in others.items() if isinstance(others, Mapping) else ():
             if not isinstance(value, Mapping | str) and np.ndim(value) == 0 and (_is_missing(value) or not value):
                 raise InputError(f"{value} of {node!r} and {other!r} in a dict may be a weight, or no edge",
-                                 remedy="leave out what is no edge, or give weights as a list of triples")
+                                 remedy="leave out entries without an edge, or give weights as a list of triples")

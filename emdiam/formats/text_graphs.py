@@ -196,7 +196,7 @@ def _is_telling(name: str, field: Any) -> bool:
 
 
 def _has_parts(name: str, field: Any, ids: set[Any]) -> bool:
-    """Whether a field of the document may have vertices or edges by its name, or by what is in it."""
+    """Whether a field of the document may have vertices or edges by its name, or by its content."""
     if isinstance(field, dict):
         return _is_telling(name, field) or any(_is_telling(inner, part) or (inner in ids and isinstance(
             part, list) and part and ids.issuperset(_scalars(part))) for inner, part in field.items())
@@ -357,7 +357,7 @@ def _both(src: Any, dst: Any, data: Any) -> tuple[Any, Any, Any]:
 
 
 def _data(entry: Any) -> dict[str, Any]:
-    """The attributes of an edge, also those that are in an object of their own."""
+    """The attributes of an edge, also of an object within it."""
     entry = _inner(entry)
     if not isinstance(entry, dict):
         return {}
@@ -418,8 +418,8 @@ def graph_of_dot(text: str, attribute: str | None) -> WholeGraph:
 
 
 def _check_text(plain: str, directed: bool) -> None:
-    """Raise DotError for what pydot reads as another graph. plain : the text without comments, and with an underscore
-    for each quoted name."""
+    """Raise DotError for texts that pydot reads as another graph. plain : the text without comments, and with an
+    underscore for each quoted name."""
     (kind, wrong), depth = ("digraph", "--") if directed else ("graph", "->"), 0
     if wrong in plain:
         raise DotError(f"an edge of a {kind} is written {wrong}, as graphviz refuses it")

@@ -60,7 +60,7 @@ _MOST_COMPARED = 1 << 12
 
 
 class Common:
-    """Whether a list of vertices has ids of the edges, of which the first are compared."""
+    """Whether a list of vertices has ids of the edges. The first ids are compared."""
 
     def __init__(self) -> None:
         self._ids: set[Any] = set()
@@ -79,13 +79,13 @@ class Common:
         self._listed.update(ids[: _MOST_COMPARED - len(self._listed)])
 
     def check(self, listed: VertexList) -> None:
-        """If none is in both, note it; raise InputError if they differ in the case of letters, or one side has numbers
+        """Note it if no id is in both; raise InputError if they differ in the case of letters, or one side has numbers
         and the other names."""
         if not self._ids or self._met:
             return
         folded, numbers = zip(*(({text.casefold() for text in texts}, all(map(is_number, texts)))
                                 for texts in (set(map(str, ids)) for ids in (self._ids, self._listed))), strict=True)
-        what = f"none of its ids is among the first {len(self._ids):,} of the edges"
+        what = f"no listed id is among the first {len(self._ids):,} of the edges"
         if numbers[0] != numbers[1] or not folded[0].isdisjoint(folded[1]):
             raise listed.error(what, remedy="list the ids as the edges have them; in a table, in a column that is"
                                " called id")
@@ -95,8 +95,8 @@ class Common:
 class VertexList(Named):
     """Files that list vertices.
 
-    inputs : at least one. named : whether they have names, which are distinct strings. found : what a comparison with
-    the edges has found, as the end of the note.
+    inputs : at least one. named : whether they have names, which are distinct strings. found : the result of the
+    comparison with the edges, as the end of the note.
     """
 
     found = ""

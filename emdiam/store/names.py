@@ -79,7 +79,7 @@ def _at_ranks(store: Store, asked: np.ndarray) -> np.ndarray:
 
 
 def _id(store: Store, name: Any) -> int | str:
-    """The id of the kind of the store's ids. Raises InputError for what is no id: a fraction, a bool, a list."""
+    """The id of the kind of the store's ids. Raises InputError for fractions, bools and lists."""
     whole = isinstance(name, int | float | np.integer | np.floating) and not isinstance(name, bool) and name % 1 == 0
     if store.record.id_kind == "string" and (isinstance(name, str) or whole):
         return name if isinstance(name, str) else str(int(name))

@@ -73,9 +73,9 @@ def test_ids_alone_count_without_an_edge(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("edges", "vertices", "what"), [
-    ("source,target\nann,bob\nbob,cem\n", "id,name\n1,ann\n2,bob\n3,cem\n4,dee\n", "none of its ids is among"),
+    ("source,target\nann,bob\nbob,cem\n", "id,name\n1,ann\n2,bob\n3,cem\n4,dee\n", "no listed id is among"),
     ("source,target\n10,20\n20,30\n", "id,node_id,label\n0,10,a\n1,20,b\n2,30,c\n", "several columns"),
-    ("source,target\nann,bob\nbob,cem\n", "Ann\nBob\nCem\n", "none of its ids is among"),
+    ("source,target\nann,bob\nbob,cem\n", "Ann\nBob\nCem\n", "no listed id is among"),
     ("source,target\nann,bob\nbob,cem\n", "person\nann\nbob\ncem\ndee\n", "may be a header"),
     ("source,target\nann,bob\nbob,cem\n", "ann;\nbob;\n", "a mark ends each line"),
     ("source,target\nann,bob\nbob,cem\n", "ann bob cem dee\n", "one line"),
@@ -103,7 +103,7 @@ def test_lists_of_isolated_vertices_alone_are_noted(tmp_path: Path) -> None:
     report = emdiam.convert(write(tmp_path, "e.txt", "1 2\n2 3\n"), tmp_path / "g.zarr",
                             vertices=write(tmp_path, "v.txt", "7\n8\n"), memory="2GiB")
     assert report.record.n_vertices == 5
-    assert any("none of its ids is among the first 3 of the edges" in note for note in report.notes)
+    assert any("no listed id is among the first 3 of the edges" in note for note in report.notes)
 
 
 def test_names_are_the_ids_of_the_store(tmp_path: Path) -> None:
