@@ -26,7 +26,7 @@ _TUPLE = re.compile(r"\s*[(\[].*[)\]]\s*,?(?:\s+[-+\d.eE]+)?\s*")
 _TWO_TUPLES = re.compile(r"[)\]]\s*,?\s*[(\[]")
 _COLON = re.compile(r"\s*(?:[^\s,]*[^\s:,])\s*:(?:\s|$)")
 _NAMES_COLON = re.compile(r"\s*([^\s:,][^:,]*):(?:\s|$)")
-_ATTRIBUTES = re.compile(r"\s*([^\s{][^{]*?)[\s,;|]+\{(?:[^:]*:.*)?\}\s*$")
+_ATTRIBUTES = re.compile(r"\s*([^\s{][^{]*)(?<=[\s,;|])\{(?:[^:]*:.*)?\}\s*$")
 _NETWORKX = re.compile(r"[#%] GMT \w{3} \w{3} +\d+ [\d:]{8} \d{4}", re.ASCII)
 _METIS_HEAD = re.compile(r"\d+ \d+(?: [01]{1,3}(?: \d)?)?", re.ASCII)
 _FEW = 3
@@ -133,7 +133,7 @@ def is_multiline(records: Records) -> bool:
 def ids_before_attributes(lines: Sequence[str]) -> list[str]:
     """The texts before the dicts of attributes at the ends of lines; empty unless the first line and most others have a
     dict."""
-    found = [line[: match.end(1)] for line in lines if (match := _ATTRIBUTES.match(line))]
+    found = [line[: match.end(1)].rstrip(" \t,;|") for line in lines if (match := _ATTRIBUTES.match(line))]
     return found if 2 * len(found) > len(lines) and _ATTRIBUTES.match(lines[0]) else []
 
 

@@ -127,8 +127,9 @@ def _rivals(names: Sequence[str]) -> list[tuple[int, int]]:
         word for place in pair for word in _words_of(names[place])}]
     if len(pairs) > 1:
         return pairs
-    if pairs and names[pairs[0][0]].strip().lower() == "from":  # from and to may be times
-        return [*alike, *pairs] if alike else []
+    if pairs and names[pairs[0][0]].strip().lower() == "from":  # from and to may be times, or places of osmnx
+        others = [*alike, *_pairs_among(names, _WEAK_PAIRS)]
+        return [*others, *pairs] if others else []
     twice = _twice(names)
     alike = alike_pairs(names)
     return [alike[0], twice] if twice and not pairs and len(alike) == 1 else []

@@ -23,6 +23,7 @@ def _refused(suffix: str, *rows: str, options: tuple[str, ...] = ()) -> Kind:
 
 
 _TIMES = {
+    "from and to beside u and v": Kind(".csv", path_of("u,v,from,to", "1,2,9,8", "2,3,9,8"), None),
     "years from and to, persons": _read_or_led(
         ".csv", "person1,person2,from,to", "ann,bob,2001,2005", "bob,cem,2002,2006"),
     "dates from and to, managers": _read_or_led(
