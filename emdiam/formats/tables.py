@@ -121,7 +121,7 @@ def _twice(names: Sequence[str]) -> tuple[int, int] | None:
 
 
 def _rivals(names: Sequence[str]) -> list[tuple[int, int]]:
-    """The places of several pairs of names, each of which may be the ends; empty if one of them comes first."""
+    """The places of several pairs of names that may all be the ends; empty if one of them comes first."""
     pairs = _pairs_among(names, PAIRS) or _pairs_among(names, _WEAK_PAIRS)
     alike = [pair for pair in alike_pairs(names) if not {"from", "to"} & {
         word for place in pair for word in _words_of(names[place])}]

@@ -204,7 +204,7 @@ def _has_parts(name: str, field: Any, ids: set[Any]) -> bool:
 
 
 def _may_be_more(items: list[Any], ids: set[Any]) -> bool:
-    """Whether these may be edges, or vertices of which only some are known."""
+    """Whether these may be edges, or vertices that are only partly known."""
     names = [next((entry[name] for name in (*_NAMES, "name") if name in entry), None) if isinstance(entry, dict) else
              entry for entry in map(_inner, items)]
     known = sum(isinstance(name, int | str) and name in ids for name in names)
