@@ -6,6 +6,8 @@ Both are csr or csc (MATLAB: csc): two arrays, and values parallel to the second
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,6 +23,14 @@ _PAIRS, _USUAL = "obsp", "connectivities"
 _REMEDY = "write the graph as an edge list, or with scipy.sparse.save_npz"
 _ARRAYS = ("indptr", "indices", "data")
 _MATLAB = ("jc", "ir", "data")
+
+# Prints the encoding of a group: csr_matrix or csc_matrix of AnnData, csr or csc of h5sparse.
+_ENCODING = """import sys, h5py
+with h5py.File(sys.argv[1]) as file:
+    found = file[sys.argv[2]].attrs
+    kind = found.get("encoding-type", found.get("h5sparse_format", "csr"))
+    print(kind.decode() if isinstance(kind, bytes) else kind)"""
+_SECONDS = 20
 
 # Errors of h5py for damaged files.
 _FAULTS = (OSError, RuntimeError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
@@ -49,8 +59,7 @@ class Hdf5Source(FileSource):
         groups = {name: group for name, group in self._pairs_of_cells(file) if self._has_rows(group)}
         if _USUAL in groups or len(groups) == 1:
             group = groups.get(_USUAL) or next(iter(groups.values()))
-            kind = group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", "csr"))
-            self._by_columns = (kind.decode("ascii", "replace") if isinstance(kind, bytes) else str(kind))[:3] == "csc"
+            self._by_columns = self.wishes.directed and self._is_csc(group)
             shape = group.attrs.get("shape", group.attrs.get("h5sparse_shape"))
             return group, _ARRAYS, self._side(shape)
         if groups:
@@ -63,6 +72,15 @@ class Hdf5Source(FileSource):
             return group, _MATLAB, self._side((rows, len(group["jc"]) - 1))
         raise self.error("this is an HDF5 file without a graph that is known: no obsp of AnnData, and not one sparse"
                          " matrix of MATLAB", remedy=_REMEDY)
+
+    def _is_csc(self, group: Any) -> bool:
+        """Whether the matrix is stored by columns, as an attribute says. A process of its own reads it, because HDF5
+        does not return from some damaged texts. Raises InputError for these."""
+        words = [sys.executable, "-c", _ENCODING, group.file.filename, group.name]
+        try:
+            return subprocess.run(words, capture_output=True, check=True, timeout=_SECONDS).stdout.startswith(b"csc")
+        except subprocess.SubprocessError as error:
+            raise self.error(_DAMAGED[0], remedy=_DAMAGED[1]) from error
 
     def _pairs_of_cells(self, file: Any) -> list[tuple[str, Any]]:
         return list(file[_PAIRS].items()) if _PAIRS in file and hasattr(file[_PAIRS], "items") else []

@@ -74,6 +74,7 @@ LOOKED_AT_BYTES = 1 << 20
 """Decompressed bytes that `look` sees at most."""
 
 _TABLE_MARKS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_EDGES = (".el", ".wel")  # of GAP: an edge a line
 _RELATION = ("source", "relation", "target")
 _TABLES = tuple(_TABLE_MARKS)
 _TGF = FormatMark("", "a graph in the Trivial Graph Format", "keep the lines below the line #, which are its edges")
@@ -143,7 +144,7 @@ def _plain(sample: Sample, name: str, wishes: Wishes) -> Reading:
         base = replace(base, separator="", indented=True)
     if wishes.format is None:
         refuse_contradictions(fields, sample, rewrite, name)
-        if wishes.columns is None:
+        if wishes.columns is None and format_suffix(name) not in _EDGES:
             refuse_lengths(fields.records, sample, name)
     try:
         return _looked(base, sample, fields, name, wishes)

@@ -132,7 +132,8 @@ def test_an_error_names_the_file_and_not_its_temporary_store(command, tmp_path: 
     for vertices in (5, 80_000):
         file = tmp_path / f"path-{vertices}.txt"
         file.write_text("".join(f"{i} {i + 1}\n" for i in range(vertices)))
-        for source, why in (("anna", "there is no vertex 'anna': ids of this graph are numbers"),
+        for source, why in (("anna", "there is no vertex 'anna': ids of this graph are numbers; name a vertex by its"
+                             " id"),
                             ("99999", f"there is no such vertex: '99999'; ids of this graph go from 0 to {vertices}")):
             done = command("sssp", file.name, "--source", source, "--json", "-q")
             assert done.returncode == 2 and done.stderr == f"emdiam: {file.name}: {why}\n"

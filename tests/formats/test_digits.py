@@ -325,12 +325,14 @@ def test_every_whole_number_is_the_decimal(tmp_path: Path, units: list[int], pla
 
 
 def test_a_weight_that_is_written_in_other_ways(tmp_path: Path):
-    """Python reads digits of other scripts, blanks and underscores; a file of JSON or GraphML hands them on."""
-    weights = ["\u0661\u0662\u0663456789.123456789", " 0.5 ", "9_876_543.000000001"]
+    """Blanks are no part of a number; Python reads digits of other scripts and underscores, which are refused."""
+    weights = [" 0.5 ", "9876543.000000001"]
     report = converted(tmp_path, "a.graphml", graphml(weights))
     assert report.record.weights is not None and report.record.weights.decimals == 9
-    assert weights_in(tmp_path / "g.zarr") == [
-        Fraction("0.5"), Fraction("9876543.000000001"), Fraction("123456789.123456789")]
+    assert weights_in(tmp_path / "g.zarr") == [Fraction("0.5"), Fraction("9876543.000000001")]
+    for weight in ("\u0661\u0662\u0663456789.123456789", "9_876_543.000000001"):
+        with pytest.raises(InputError, match="not a number"):
+            converted(tmp_path, "b.graphml", graphml([weight]))
 
 
 @pytest.mark.parametrize("name", ["edges.txt", "table.csv", "table.parquet", "graph.lgl"])

@@ -54,7 +54,7 @@ def test_a_rule_of_another_name_is_refused(store: Path) -> None:
 
 @pytest.mark.parametrize("other", [{"workers": 2}, {"vertex_state": "disk"}])
 def test_workers_and_vertex_state_on_disk_have_none(store: Path, other: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="directions"):
+    with pytest.raises(InputError, match="direction"):
         execute(store, task_of("exact", {"direction": "paper", **other}, "fdiam"))
 
 

@@ -97,5 +97,5 @@ def test_what_is_refused(tmp_path: Path, device: Any, monkeypatch: pytest.Monkey
     monkeypatch.setattr("emdiam.gpu.cupy_device.find_devices", lambda text: (device, device))
     with pytest.raises(InputError, match="runs on one GPU"):
         found(store, "exact", "pivots", device="gpu:0,1")
-    with pytest.raises(InputError, match="no option"):
+    with pytest.raises(InputError, match="not for weighted graphs"):
         found(store, "exact", "pivots", device="gpu", vram="1GiB")

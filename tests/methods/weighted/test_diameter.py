@@ -240,7 +240,8 @@ def test_a_store_without_weights_is_refused(tmp_path: Path) -> None:
 def test_what_is_refused(store: tuple[Path, int, Edges]) -> None:
     place = store[0]
     for options, why in (({"method": "fdiam"}, "F-Diam is for graphs without weights"),
-                         ({"method": "korf"}, "weighted"), ({"gap": 3}, "no option"), ({"workers": 2}, "no option")):
+                         ({"method": "korf"}, "weighted"), ({"gap": 3}, "not for weighted"),
+                         ({"workers": 2}, "not for weighted")):
         with pytest.raises(InputError, match=why):
             emdiam.exact(place, weighted=True, **options)  # type: ignore[arg-type]
     with pytest.raises(BudgetError, match="give at least memory="):
