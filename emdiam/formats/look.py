@@ -144,7 +144,7 @@ def _plain(sample: Sample, name: str, wishes: Wishes) -> Reading:
         base = replace(base, separator="", indented=True)
     if wishes.format is None:
         refuse_contradictions(fields, sample, rewrite, name)
-        if wishes.columns is None and format_suffix(name) not in _EDGES:
+        if wishes.columns is None:
             refuse_lengths(fields.records, sample, name)
     try:
         return _looked(base, sample, fields, name, wishes)
@@ -286,7 +286,7 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
         return shape.ADJLIST
     if base.rewrite == TUPLES and wishes.columns is None and shape.middle_is_relation(records):
         raise shape.DoubtError(shape.SECOND_OR_THIRD, ())
-    if base.rewrite or wishes.columns is not None or wishes.header != "auto":
+    if base.rewrite or wishes.columns is not None or wishes.header != "auto" or format_suffix(name) in _EDGES:
         return ""
     if shape.is_pycgr(records):
         return shape.PYCGR
