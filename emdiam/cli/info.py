@@ -10,6 +10,7 @@ import click
 
 from ..errors import InputError, redacted
 from ..progress import Listener, silent
+from ..runs.options import flag_of
 from ..units import available_cores, format_count, format_size
 from . import options
 from .answer_lines import counts_line, directions_text, dropped_text, ids_text, proved_text, weights_lines
@@ -53,17 +54,13 @@ def _check_used(asked: dict[str, Any]) -> None:
     named = options.passed(asked, "store", "device")
     if asked["device"] is not None:
         if named:
-            raise InputError("a GPU has no such figures", text=", ".join(map(_flag, named)),
+            raise InputError("a GPU has no such figures", text=", ".join(flag_of("info", name) for name in named),
                              remedy="leave --device out")
         return
     of_profile = ("plots", "sample", *(() if is_input(asked["store"]) else ("time_limit",)))
-    idle = [] if asked["profile"] else [_flag(name) for name in of_profile if name in named]
+    idle = [] if asked["profile"] else [flag_of("info", name) for name in of_profile if name in named]
     if idle:
         raise InputError(f"only --profile has {' and '.join(idle)}", remedy="give --profile too")
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 def _looked_up(store: Store, given: dict[str, Any], listener: Listener) -> dict[str, Any]:

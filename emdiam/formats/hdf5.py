@@ -42,7 +42,7 @@ class Hdf5Source(FileSource):
 
     format = "hdf5"
     _consumed = 0
-    _by_columns = False
+    _by_columns: bool | None = None
 
     def _open(self) -> Any:
         path = self._path_in_place("an HDF5 file", "HDF5 file")
@@ -59,7 +59,8 @@ class Hdf5Source(FileSource):
         groups = {name: group for name, group in self._pairs_of_cells(file) if self._has_rows(group)}
         if _USUAL in groups or len(groups) == 1:
             group = groups.get(_USUAL) or next(iter(groups.values()))
-            self._by_columns = self.wishes.directed and self._is_csc(group)
+            if self._by_columns is None:
+                self._by_columns = self.wishes.directed and self._is_csc(group)
             shape = group.attrs.get("shape", group.attrs.get("h5sparse_shape"))
             return group, _ARRAYS, self._side(shape)
         if groups:

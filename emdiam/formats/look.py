@@ -202,9 +202,7 @@ def _plain_lines(lines: Sequence[str], wishes: Wishes) -> tuple[list[str], str]:
             return [rewritten(line, arrow or TUPLES) for line in lines], arrow or TUPLES
     if wishes.format == shape.ADJLIST and shape.arrow_of(lines):
         raise InputError("an arrow stands in every line", text=lines[0], remedy="write a blank in place of every mark")
-    if wishes.format in (None, shape.ADJLIST) and shape.begin_with_colons(lines):
-        return list(lines), ":"
-    return list(lines), ""
+    return list(lines), ":" if wishes.format in (None, shape.ADJLIST) and shape.begin_with_colons(lines) else ""
 
 
 def rewritten(text: str, mark: str) -> str:
@@ -322,8 +320,8 @@ def _shape_of_rows(base: Reading, fields: Fields, rest: Sequence[Sequence[str]],
     if base.separator != "," or not fields.width:
         if not is_id_number(rest[0][0]) and shape.middle_is_relation(rest):
             return shape.SIF
-    words = all(is_integer(field) or field in shape.PADS for row in rest for field in row)
-    padded = not all(row[-1] for row in rest) or words  # a spreadsheet writes rows of one length
+    numbers = all(is_integer(field) or field in shape.PADS for row in rest for field in row)
+    padded = not all(row[-1] for row in rest) or numbers  # a spreadsheet writes rows of one length
     return shape.ADJLIST if shape.is_adjlist([shape.without_empty_end(row) for row in rest] if padded else rest) else ""
 
 

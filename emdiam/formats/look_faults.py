@@ -153,7 +153,7 @@ def _refuse_odd_line(rows: Sequence[Sequence[str]], mark: str, uneven: bool, sam
 def refuse_values(sample: Sample, path: str) -> None:
     """Raise InputError if the text is a value of a program, or several edges on a line."""
     text = "\n".join(sample.texts[:_FEW]).strip()
-    refuse_facts(sample, path)
+    _refuse_facts(sample, path)
     inside = text.startswith("{") and text.rstrip(";").endswith("}") and any(mark in text for mark in ":,")
     if len(sample.lines) <= _FEW and (
             inside or _ASSIGNED.match(text) or _RANGES.fullmatch(text) or _CALL.fullmatch(text)):
@@ -164,7 +164,7 @@ def refuse_values(sample: Sample, path: str) -> None:
                          remedy="write it as CSV, or with tabs alone")
 
 
-def refuse_facts(sample: Sample, path: str) -> None:
+def _refuse_facts(sample: Sample, path: str) -> None:
     """Raise InputError if each line is a call or a fact, a list behind a mark without a blank, or has several
     arrows."""
     lines, several = sample.texts, [len(_ARROWS.findall(line)) > 1 for line in sample.texts]
@@ -264,7 +264,8 @@ def _refuse_lists_behind(records: Sequence[Sequence[str]], sample: Sample, path:
 
 
 def refuse_lengths(records: Sequence[Sequence[str]], sample: Sample, path: str) -> None:
-    """Raise InputError if a length stands beside each neighbour, as in b:5, b(5) and b,5."""
+    """Raise InputError if a length stands beside each neighbour, as in b:5, b(5) and b,5, or a number before each
+    line."""
     heads = {row[0] for row in records}
     numbers = all(is_id_number(head.split(" ")[0]) for head in heads)
     rows = list(records_of(sample.texts, " ", False))
@@ -278,15 +279,19 @@ def refuse_lengths(records: Sequence[Sequence[str]], sample: Sample, path: str) 
     commas = certain or (few and any(sum(row) > 1 and any(row[:2]) for row in pairs) and all(
         pair or "," not in field for row, fits in zip(rows, pairs, strict=True) for field, pair in zip(
             row, fits, strict=True)))
-    first = [row[0] for row in records]
+    _refuse_numbered([row[0] for row in records], second, sample, path)
+    if (2 * len(known) >= len(second) > 0 and known) or commas:
+        raise InputError("fields may be an id and a length, coordinates, or numbers with a comma inside", path=path,
+                         text=sample.texts[0], remedy="write an edge a line, two ids and the length behind them")
+
+
+def _refuse_numbered(first: Sequence[str], second: Sequence[str], sample: Sample, path: str) -> None:
+    """Raise InputError if each line begins with its number and a mark, which its second field does not have."""
     plain = [field.strip("()[].:|#") for field in first]
     if len(second) > 1 and first != plain == [str(place) for place in range(1, len(plain) + 1)] and first[0].strip(
             "0123456789") != second[0].strip("0123456789"):
         raise InputError("every line begins with its number and a mark", path=path, text=sample.texts[0],
                          remedy="say --columns 2,3 if edges are behind it, else delete the marks")
-    if (2 * len(known) >= len(second) > 0 and known) or commas:
-        raise InputError("fields may be an id and a length, coordinates, or numbers with a comma inside", path=path,
-                         text=sample.texts[0], remedy="write an edge a line, two ids and the length behind them")
 
 
 def refuse_marked_ids(ends: Sequence[Sequence[str]], path: str) -> None:

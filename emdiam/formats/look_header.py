@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import InputError
+from .look_ends import Records
 from .look_sample import is_id_number, is_integer, is_number, value_of, width_of
 from .tables import alike_pairs, certain_pair, is_name_of_end, named_pair, weak_pair
 
-Records = Sequence[Sequence[str]]
 NONE, COUNTS, NAMES = "none", "counts", "names"
 MOST_COUNTS = 3
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from ..errors import InputError
-from .look_ends import MISSING
+from .look_ends import MISSING, Records
 from .look_header import MOST_COUNTS, counts_before
 from .look_sample import Sample, is_id_number, is_integer, is_number, value_of, whole_number, width_of
 from .registry import format_suffix
@@ -37,7 +37,6 @@ _LEAST_MATRIX, _LEAST_SQUARE, _LEAST_WIDE = 3, 5, 8
 _FAR = 100  # a value of a matrix that is larger than all others by this factor may stand for no edge
 
 PADS = ("", "NA", *MISSING)
-Records = Sequence[Sequence[str]]
 
 
 class DoubtError(Exception):

@@ -120,8 +120,6 @@ _TEXTS = tuple((re.compile(pattern, re.IGNORECASE), mark) for pattern, mark in (
      FormatMark("", "a dump of SQL", "write its table of edges as CSV")),
     (rb"IGRAPH [DU]", FormatMark("", "a graph as igraph prints it", _EDGE_LIST)),
     (rb"n=\d{1,20}[ \t]{1,8}(?:\$=\d{1,20}[ \t]{1,8})?d?g\s", FormatMark("", "a graph of dreadnaut", _EDGE_LIST)),
-    (rb"(?:graph|flowchart)[ \t]{1,64}(?:t[db]|bt|rl|lr)[ \t;]{0,64}\r?\n[^\n]{0,4096}(?:--|==|-\.|subgraph)",
-     FormatMark("", "a diagram of Mermaid", _EDGE_LIST)),
     (rb"LEDA\.GRAPH\b", FormatMark("leda", "a LEDA graph")),
     (rb"(?:Weighted)?AdjacencyGraph\s", FormatMark("adj", "an adjacency graph of Ligra or GBBS")),
     (rb"(?:Weighted)?AdjacencyHypergraph\s", FormatMark("", "a hypergraph of Hygra or GBBS")),

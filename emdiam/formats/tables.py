@@ -122,16 +122,14 @@ def _twice(names: Sequence[str]) -> tuple[int, int] | None:
 
 def _rivals(names: Sequence[str]) -> list[tuple[int, int]]:
     """The places of several pairs of names that may all be the ends; empty if one of them comes first."""
-    pairs = _pairs_among(names, PAIRS) or _pairs_among(names, _WEAK_PAIRS)
-    alike = [pair for pair in alike_pairs(names) if not {"from", "to"} & {
-        word for place in pair for word in _words_of(names[place])}]
+    pairs, alike = _pairs_among(names, PAIRS) or _pairs_among(names, _WEAK_PAIRS), alike_pairs(names)
     if len(pairs) > 1:
         return pairs
     if pairs and names[pairs[0][0]].strip().lower() == "from":  # from and to may be times, or places of osmnx
-        others = [*alike, *_pairs_among(names, _WEAK_PAIRS)]
+        others = [pair for pair in alike if {"from", "to"}.isdisjoint(
+            word for place in pair for word in _words_of(names[place]))] + _pairs_among(names, _WEAK_PAIRS)
         return [*others, *pairs] if others else []
     twice = _twice(names)
-    alike = alike_pairs(names)
     return [alike[0], twice] if twice and not pairs and len(alike) == 1 else []
 
 

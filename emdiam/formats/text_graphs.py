@@ -242,8 +242,9 @@ def _of_adjacency(value: dict[str, Any]) -> WholeGraph:
     if not isinstance(rows, list) or len(rows) != len(names) or None in names:
         raise JsonError("the JSON document has not a row of neighbours for every node", _SHAPES)
     edges = [(name, _node(entry), _data(entry)) for name, row in zip(names, rows, strict=True) for entry in row]
-    other = next((edge[1] for edge in edges if edge[1] not in set(names)), None) if edges else None
-    if other is not None or len(set(names)) < len(names):
+    known = set(names)
+    other = next((edge[1] for edge in edges if edge[1] not in known), None)
+    if other is not None or len(known) < len(names):
         raise JsonError("two nodes have the same id" if other is None else f"the neighbour {other!r} is no node",
                         "list every node once")
     return WholeGraph(names, edges, _has_directions(value) is not False)

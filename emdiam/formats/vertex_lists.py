@@ -73,9 +73,11 @@ class Common:
             self._ids.update(batch.src[:_MOST_COMPARED].tolist(), batch.dst[:_MOST_COMPARED].tolist())
 
     def watch_list(self, batch: EdgeBatch) -> None:
-        """Compare listed ids with those, and keep the first."""
+        """Compare listed ids with those, and keep the first, until one is in both."""
+        if self._met:
+            return
         ids = batch.src.tolist()
-        self._met = self._met or not self._ids.isdisjoint(ids)
+        self._met = not self._ids.isdisjoint(ids)
         self._listed.update(ids[: _MOST_COMPARED - len(self._listed)])
 
     def check(self, listed: VertexList) -> None:
