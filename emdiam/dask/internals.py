@@ -14,6 +14,7 @@ of modules.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import itertools
 import logging
@@ -21,13 +22,15 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import dask
 from distributed import Client, Nanny, Scheduler, SpecCluster, Status, Worker
 from distributed.comm import connect, listen
 from distributed.security import Security
+from tornado.ioloop import IOLoop
 
 from ..errors import InputError, StateLost
 
@@ -69,6 +72,29 @@ async def connected_as(worker: Worker, address: str) -> Any:
 def is_of_actor(error: Exception) -> bool:
     """Whether distributed raised the error (OSError or RuntimeError) for an actor whose worker is lost."""
     return "Actor" in str(error)
+
+
+@contextmanager
+def event_loop() -> Iterator[IOLoop]:
+    """A context with an event loop in a new thread. Dask's own loop has 10 seconds to start, which is too little on a
+    busy machine, and it runs on if a client cannot connect."""
+    started: Future[Any] = Future()
+
+    async def serve() -> None:
+        stop = asyncio.Event()
+        started.set_result((IOLoop.current(), stop))
+        await stop.wait()
+
+    with ThreadPoolExecutor(1, "emdiam-loop") as thread:
+        running: Future[Any] = thread.submit(lambda: asyncio.run(serve()))
+        wait((started, running), return_when=FIRST_COMPLETED)
+        if running.done():
+            running.result()  # raises why no loop could start
+        loop, stop = started.result()
+        try:
+            yield loop
+        finally:
+            loop.add_callback(stop.set)
 
 
 class _Scheduler(Scheduler):
@@ -115,7 +141,15 @@ class RunCluster(SpecCluster):
             "silence_logs": logging.CRITICAL}}
         with warnings.catch_warnings():  # if the dashboard's port is in use; the run reports the actual one
             warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
-            super().__init__(scheduler=scheduler, worker=worker, security=security, silence_logs=logging.CRITICAL)
+            with ExitStack() as loop:
+                super().__init__(scheduler=scheduler, worker=worker, security=security, silence_logs=logging.CRITICAL,
+                                 loop=loop.enter_context(event_loop()))
+                self._own_loop = loop.pop_all()
+
+    def close(self, timeout: float | None = None) -> None:
+        """End the workers, the scheduler and the event loop. timeout : seconds."""
+        super().close(timeout)
+        self._own_loop.close()
 
     def mend(self) -> None:
         """Start missing worker processes, and ended ones that Dask does not restart; they are ready seconds later.

@@ -25,7 +25,7 @@ from ..progress import Event, Listener, TimeOver
 from ..store.store import Store, blamed_on
 from ..units import default_memory_bytes
 from .engine import DaskEngine
-from .internals import RunCluster, await_workers, cluster_settings
+from .internals import RunCluster, await_workers, cluster_settings, event_loop
 from .plan import RankSpec, balanced_ranges, plan_client
 from .rank_group import RankGroup, chosen_workers
 from .setting import OnCluster
@@ -120,15 +120,30 @@ def client_of(scheduler: Any) -> AbstractContextManager[Client]:
     return _connected(getattr(scheduler, "scheduler_address", scheduler), address=scheduler)
 
 
-def _connected(shown: str, **way: Any) -> Client:
-    """A client of a scheduler. way : keywords of Client. shown : the scheduler in errors. Raises InputError."""
+class _Client(Client):
+    """A client that is neither open nor Dask's default if it cannot connect."""
+
+    def __init__(self, **way: Any) -> None:
+        before = dask.config.get("scheduler", None)
+        try:
+            super().__init__(**way)
+        except BaseException:
+            self.close()
+            dask.config.set(scheduler=before)
+            raise
+
+
+@contextmanager
+def _connected(shown: str, **way: Any) -> Iterator[Client]:
+    """A context with a client of a scheduler. way : keywords of Client. shown : the scheduler in errors. Raises
+    InputError."""
+    with event_loop() as loop, _connect(shown, loop=loop, **way) as client:
+        yield client
+
+
+def _connect(shown: str, **way: Any) -> Client:
     try:
-        with ExitStack() as undo:
-            # A client makes itself Dask's default before it connects; one that fails is never closed.
-            undo.callback(dask.config.set, scheduler=dask.config.get("scheduler", None))
-            client = Client(**way, timeout=_CONNECT_SECONDS)
-            undo.pop_all()
-            return client
+        return _Client(**way, timeout=_CONNECT_SECONDS)
     except OSError as error:
         raise InputError(f"no scheduler answers ({error})", text=shown,
                          remedy="start one with: dask scheduler") from None
