@@ -78,9 +78,9 @@ _STOP, _THREADS, _ALONE, _UNITS, _SHORT = range(5)
 # A further reason to return, beside those of workspace.py: the next level is worth more than one thread.
 SHARE = THIN + 1
 _LEAST_ROWS, _LEAST_WORDS = 32, 8  # of a part that a thread takes
-# Arcs that make a level worth waking threads, and worth sharing once they are awake; after more than _MOST_SHORT
-# shorter levels in succession they go to sleep.
-WAKING, AWAKE, _MOST_SHORT, _NEVER = 1 << 16, 1 << 13, 8, 1 << 62
+# Arcs that make a level worth waking threads, and worth sharing
+# once they are awake; after more than _MOST_SHORT shorter levels in succession they go to sleep.
+WAKING, AWAKE, _MOST_SHORT, _NEVER = 1 << 18, 1 << 13, 8, 1 << 62
 LARGEST_LEVEL = 1 << 26
 
 

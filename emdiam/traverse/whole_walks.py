@@ -13,6 +13,7 @@ from .atomics import atomic_or, count_ones, count_trailing_zeros, prefetch
 from .shared_levels import hand_over
 
 _AHEAD = 4
+_LONG = 8  # arcs read of a row after which the processor's own prefetching is of no use for the next row
 
 
 @inlined
@@ -143,13 +144,15 @@ def climb(rows, found, level, current, part, target):
     rows, arcs read."""
     ids, starts, _ = rows
     visited, dist = found
-    count = arcs = scanned = 0
+    count = arcs = scanned = read = 0
     for word in range(part[0], part[1]):
         new, rest = np.uint64(0), ~visited[word]
         while rest:
             bit = rest & (np.uint64(0) - rest)
             v = (word << 6) + count_trailing_zeros(rest)
             rest ^= bit
+            if read > _LONG and rest:
+                prefetch(ids, np.int64(starts[(word << 6) + count_trailing_zeros(rest)]))
             begin, end = np.int64(starts[v]), np.int64(starts[v + 1])
             p = begin
             while p < end:
@@ -161,7 +164,8 @@ def climb(rows, found, level, current, part, target):
                     if len(dist):
                         dist[v] = level
                     break
-            scanned += p - begin
+            read = p - begin
+            scanned += read
         count += count_ones(new)
         visited[word] |= new
         target[word] = new

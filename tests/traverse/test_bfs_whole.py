@@ -69,7 +69,7 @@ def check(engine: Any, graph: naive.Graph, source: int, radius: int | None) -> B
 
 def vary(monkeypatch: pytest.MonkeyPatch, rng: random.Random) -> dict[str, Any]:
     """Thresholds at random: which levels are shared, swept block by block, or end a slice; options of engines."""
-    monkeypatch.setattr(bfs_whole, "WAKING", rng.choice([0, 30, 1 << 16]))
+    monkeypatch.setattr(bfs_whole, "WAKING", rng.choice([0, 30, 1 << 18]))
     monkeypatch.setattr(bfs_whole, "AWAKE", rng.choice([0, 30, 1 << 13]))
     monkeypatch.setattr(bfs_whole, "LARGEST_LEVEL", rng.choice([1 << 26, 1 << 26, 200]))
     monkeypatch.setattr(Core, "slice_arcs", rng.choice([1 << 25, 100, 1]))
