@@ -20,6 +20,7 @@ from hypothesis import settings
 from emdiam import units
 from emdiam.jit import all_compiled
 from emdiam.store import layout
+from emdiam.stream import pager
 from tests.helpers.selection import unselected
 from tests.helpers.waiting import PATIENCE
 
@@ -117,6 +118,14 @@ def no_sync() -> Iterator[None]:
     synced put a function of their own in this place; commands in processes of their own sync."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda handle: None)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def shared_sweeps() -> Iterator[None]:
+    """Threads share sweeps over the small blocks of tests too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pager, "SHARE_IDS", 1)
         yield
 
 

@@ -29,6 +29,8 @@ from .threads import Begun, Threads
 BlockKernel = Callable[[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray], int]
 # Blocks that a kernel processes between checks of the clock and of Ctrl-C: 2^26 ids by default.
 _TURN_BLOCKS = 1 << 10
+# Ids for which another thread is woken, which takes 0.2 ms.
+SHARE_IDS = 1 << 18
 _RESERVED = np.iinfo(np.int64).max  # as if used last of all: the slot is not evicted
 # Missing blocks to read ahead on each side of a block, and the distance to look for them; the least slots of an arena
 # for this.
@@ -348,7 +350,8 @@ class Pager:
             self.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
             return arcs
 
-        return sum(self.threads.everywhere(work, -(-len(blocks) // grain)))
+        shares = min(-(-len(blocks) // grain), len(blocks) * self.arena.block_ids // SHARE_IDS)
+        return sum(self.threads.everywhere(work, shares))
 
     def _sweep_missing(self, blocks: np.ndarray, resident: np.ndarray, kernel: BlockKernel, tick: Tick) -> int:
         free = self.arena.n_slots - int(np.count_nonzero(self.arena.slot_of >= 0))
