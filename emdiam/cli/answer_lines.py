@@ -36,10 +36,16 @@ def diameter_lines(result: dict[str, Any], reason: str = "") -> list[str]:
         interval = proved_text(*result["details"]["interval_largest_component"])
     else:
         interval = proved_text(largest, largest)
-    lines = [f"largest diameter of any component: {proved}", f"diameter of the largest component: {interval}"]
+    lines = [f"largest diameter of any component: {proved}", f"diameter of {largest_text(result)}: {interval}"]
     if connected is None:
         return [*lines, "connected: not known yet"]
     return [f"diameter: infinite ({components:,} components)", *lines]
+
+
+def largest_text(result: dict[str, Any]) -> str:
+    """The component with the most vertices, in words: another one may have as many."""
+    several = result.get("details", {}).get("several_largest_components")
+    return "the largest component" + (" (one of several of this size)" if several else "")
 
 
 def vertices_text(ids: Sequence[Any]) -> str:

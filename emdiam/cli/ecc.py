@@ -17,6 +17,7 @@ from .answer_lines import (
     certificate_lines,
     device_lines,
     diameter_lines,
+    largest_text,
     memory_lines,
     proved_text,
     seconds_line,
@@ -64,6 +65,8 @@ def result_text(result: dict[str, Any], verbose: bool = False) -> str:
 def _edge_lines(result: dict[str, Any]) -> list[str]:
     """Radius and diameter, centre and periphery."""
     lines = [f"radius: {_radius(result)}", *_set_lines("centre", result["center"])]
+    if result["connected"] is False:
+        lines.append(f"radius, centre and periphery: those of {largest_text(result)}")
     if result["details"].get("what", "all") == "all":
         lines += [line for line in diameter_lines(result) if not line.startswith("connected")]
         lines += _set_lines("periphery", result["periphery"])

@@ -82,7 +82,7 @@ def _component_lines(result: dict[str, Any]) -> list[str]:
     table = table_text(("component of", "vertices", "diameter"), [
         (str(row["vertex"]), f"{row['vertices']:,}", proved_text(row["lower"], row["upper"])) for row in rows],
         left=(0, 2))
-    return [table, *([f"and {format_count(others, 'smaller component')}"] if others else [])]
+    return [table, *([f"and {format_count(others, 'more component')}"] if others else [])]
 
 
 def _witness_lines(witness: dict[str, Any] | None, weighted: bool = False, least: str = "") -> list[str]:

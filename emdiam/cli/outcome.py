@@ -179,9 +179,10 @@ def options_of(command: click.Command) -> set[str]:
 def homes(command: click.Command) -> dict[str, str]:
     """Each option of a group with the name of the first command that has it; empty for a command alone."""
     context, found = click.Context(command), dict[str, str]()
-    group = command if isinstance(command, click.Group) else click.Group()
-    for name in group.list_commands(context):
-        inner = group.get_command(context, name)
+    if not isinstance(command, click.Group):
+        return found
+    for name in command.list_commands(context):
+        inner = command.get_command(context, name)
         found |= {option: name for option in options_of(inner) if option not in found} if inner else {}
     return found
 

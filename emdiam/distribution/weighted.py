@@ -164,7 +164,7 @@ def _inexact(least: float, units: Units) -> InputError:
     with few decimals, have only some bits more than these units."""
     if least < 2.0**units.exponent:
         return InputError("the sizes of these weights differ too much for exact inverses of distances", text=str(least),
-                          remedy="leave --out out, or the edges with the smallest weights")
+                          remedy="ask for no centralities, or leave out the edges with the smallest weights")
     return InputError("sums of these weights, and so the inverses of distances, are not exact", text=str(least),
                       remedy="round the weights to a few decimals, and convert again")
 

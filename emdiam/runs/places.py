@@ -22,6 +22,9 @@ from .options import COMMANDS, option_of
 _READ = ("inputs", "store", "certificate", "sources", "jobs")
 _WRITTEN = {"convert": "store", "generate": "store", "apply": "target", "reorder": "target"}
 
+# Ends of the names of files that a report reads in a folder, or beside a result.
+_RESULTS = (".jsonl", "answer.json", "state.json", "tradeoff.json")
+
 
 class _Output(NamedTuple):
     """name, path : in errors. kind : FILE, STORE, FOLDER or EITHER. place : with links resolved."""
@@ -90,8 +93,10 @@ def _check_input(output: _Output, place: str, command: str) -> None:
     if output.place == place:
         into_folder = os.path.isdir(place) and not is_store
         fault = not into_folder and not (is_store and output.kind == STORE and command in _WRITTEN)
+    elif command == "report" and _is_within(output.place, place if os.path.isdir(place) else os.path.dirname(place)):
+        fault = os.path.isfile(output.place) and output.place.endswith(_RESULTS)
     elif _is_within(output.place, place):
-        fault = is_store or (command != "report" and os.path.isfile(output.place))
+        fault = is_store or os.path.isfile(output.place)
     else:
         fault = output.kind != FOLDER and _is_within(place, output.place)
     if fault:

@@ -249,7 +249,8 @@ class ClusterRun(ExactMethod):
     def _largest_part(self, sizes: np.ndarray, owner_parts: np.ndarray) -> int:
         """The component with the most vertices (ties: the one with the vertex of smallest rank)."""
         most = np.flatnonzero(sizes == sizes.max())
-        if len(most) > 1:
+        self._several_largest = len(most) > 1
+        if self._several_largest:
             assert self.labels is not None
             first = np.full(len(sizes), self.engine.facts.n_vertices, np.int64)
             np.minimum.at(first, owner_parts, self.engine.ranks(self.labels.first_members()))

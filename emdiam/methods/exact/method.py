@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,13 +33,14 @@ MOST_LISTED = 1 << 16
 
 class ComponentList:
     """A list of components with the bounds of their diameters, some of which may be solved. components : the largest
-    ones, in any order. limit : maximal length of the list. Isolated vertices are not listed."""
+    ones, in any order. limit : maximal length of the list."""
 
     def __init__(self, store: Store, components: Sequence[Component] = (), limit: int = 0) -> None:
         listed = sorted(components, key=lambda component: (-component.size, component.root))[:limit]
         names = store.user_ids(np.array([component.hub for component in listed], np.int64)) if listed else []
         self._rows: dict[int, dict[str, Any]] = {
-            component.root: {"vertex": name, "vertices": component.size, "lower": 1, "upper": component.size - 1}
+            component.root: {"vertex": name, "vertices": component.size, "lower": min(1, component.size - 1),
+                             "upper": component.size - 1}
             for component, name in zip(listed, names, strict=True)}
 
     def __contains__(self, component: Component) -> bool:
@@ -146,6 +148,7 @@ class ExactMethod(MethodRun):
         self._alone = False  # whether the diameter of the current component is wanted, however short
         self._largest = (0, self.upper_here)
         self._largest_size: int | None = None
+        self._several_largest = None if engine.facts.n_arcs else engine.facts.n_vertices > 1
         self._unreachable: int | None = None  # pairs of vertices without a path
         self._upper_rest = self.upper_here  # of components not yet begun
         self._upper_left = 0  # of finished components
@@ -244,8 +247,8 @@ class ExactMethod(MethodRun):
         engine = self.engine
         if engine.facts.n_arcs == 0:
             self.know_components()
-            self._largest = (0, 0)
-            self._largest_size = min(1, engine.facts.n_vertices)
+            self._largest, self._largest_size = (0, 0), min(1, engine.facts.n_vertices)
+            self._list_components([])
             self._unreachable = _pairs(engine.facts.n_vertices)
             self.upper_here = self._upper_rest = 0
             return
@@ -297,7 +300,10 @@ class ExactMethod(MethodRun):
         if limit and self.components is not None:
             self._waiting += self.components.larger_than(1, most=limit)
         if limit:
-            self._listed = ComponentList(self.engine.store, [*taken, *self._waiting], limit)
+            isolated = (v for part in self.engine.vertices_of_degree(0) for v in part.tolist())
+            listed = [*taken, *self._waiting]
+            alone = [Component(v, v, v, 1, v) for v in islice(isolated, max(0, limit - len(listed)))]
+            self._listed = ComponentList(self.engine.store, listed + alone, limit)
 
     def _rest_size(self) -> int:
         left = self.components.largest_size() if self.components else 0
@@ -306,10 +312,13 @@ class ExactMethod(MethodRun):
     def _larger_rival(self, start: int, size: int) -> Component | None:
         """The component with the most vertices (ties: the smallest vertex) unless it is that of
         `start`, which has `size` vertices."""
-        if self.components is None or self._rest_size() < size:
+        rest = self._rest_size()
+        self._several_largest = rest == size
+        if self.components is None or rest < size:
             return None
-        rival = self.components.larger_than(self._rest_size() - 1, most=1)[0]
+        rival = self.components.larger_than(rest - 1, most=1)[0]
         if rival.size > size:
+            self._several_largest = self._rest_size() == rival.size
             return rival
         for first in range(0, rival.root, PIECE):
             part = self.components.labels[first : min(first + PIECE, rival.root)]
@@ -401,7 +410,8 @@ class ExactMethod(MethodRun):
         counted = super().details(used)
         counters = counted.pop("counters")
         return {**counted, "interval_largest_component": list(self.interval_largest()),
-                "vertices_largest_component": self._largest_size, "unreachable_pairs": self._unreachable, **listed,
+                "vertices_largest_component": self._largest_size,
+                "several_largest_components": self._several_largest, "unreachable_pairs": self._unreachable, **listed,
                 "counters": counters}
 
     def stopped(self) -> Any:

@@ -154,6 +154,7 @@ class WeightedSearch(MethodRun):
         reachable = sum(size * (size - 1) // 2 for size in self.parts.sizes.tolist())
         return {"interval_largest_component": [metric.number(one) for one in metric.proved(*self.interval_largest())],
                 "vertices_largest_component": int(self.parts.sizes.max()),
+                "several_largest_components": bool((self.parts.sizes == self.parts.sizes.max()).sum() > 1),
                 "unreachable_pairs": n * (n - 1) // 2 - reachable,
                 **metric.facts(), **self._details()}
 
