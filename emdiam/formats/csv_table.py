@@ -7,6 +7,7 @@ possible one. Lines that start with # before the first record are comments.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -131,7 +132,7 @@ class CsvSource(TextSource):
                 data = block.tobytes()
                 if b'"' in data:
                     quotes().check(block, line)
-                if data.strip(b"\r\n"):
+                if data.strip(b"\r\n\t ,;"):
                     src, dst, weights = self._parse(data, header, strings, line)
                     yield from in_slices(src, dst, batch_bytes, weights)
                 line += count_lines(block)
@@ -151,13 +152,16 @@ class CsvSource(TextSource):
                 if as_text:
                     raise
                 columns = _read_columns(data, header, pa.string())  # pyarrow does not read 1.0 as an integer
-            self._records_read += len(columns[0])
             weights = None if self.weights is None else self._weights(columns[2], data, header, line)
             src, dst = (_checked_strings(ids) if strings else _checked_integers(ids, strict) for ids in columns[:2])
+            self._records_read += len(columns[0])
             if header.direction >= 0:
                 return self._directions.both(src, dst, weights, columns[-1])
             return src, dst, weights
         except pa.ArrowInvalid as error:
+            plain = _without_empty_rows(data, header.separator)
+            if plain != data:
+                return self._parse(plain, header, strings, line)
             from .csv_faults import find_fault
 
             fault = find_fault(data, header, "string" if strings else self.ids, self.name, line, self.weights)
@@ -185,6 +189,15 @@ class CsvSource(TextSource):
             self._large = large_weight(data, header, self.name, line)
         long = are_long(texts, weights)
         return self.weights.digits.taken(weights, long, texts.take(pa.array(long)))
+
+
+def _without_empty_rows(data: bytes, separator: str) -> bytes:
+    """The records with an empty line in place of each that has separators alone, as spreadsheets write them; records
+    with quotes may have such lines inside, and stay."""
+    mark = separator.encode()
+    if separator not in ",;" or b'"' in data:
+        return data
+    return re.sub(rb"(?:^|(?<=[\r\n]))[ \t]*%b[ \t%b]*(?=[\r\n]|$)" % (mark, mark), b"", data)
 
 
 def _may_have_leading_zeros(data: bytes) -> bool:

@@ -103,8 +103,9 @@ def look(head: bytes, complete: bool, name: str, wishes: Wishes) -> Reading:
         return found
     if format_suffix(name) == ".tgf" and "#" in sample.later and wishes.format is None:
         raise _TGF.refusal(name)
-    if format_suffix(name) in UNREAD and wishes.format is None:
-        raise UNREAD[format_suffix(name)].refusal(name)
+    suffix = ".cmty" if ".cmty." in name else format_suffix(name)
+    if suffix in UNREAD and wishes.format is None:
+        raise UNREAD[suffix].refusal(name)
     if wishes.format is None:
         refuse_sections(sample, name)
     if not sample.lines:

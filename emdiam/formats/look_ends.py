@@ -56,8 +56,9 @@ BOM = "\ufeff"
 # Pairs of values that are the only ones in many matrices.
 _BITS = tuple(map(frozenset, (("0", "1"), ("0.0", "1.0"), ("True", "False"), ("TRUE", "FALSE"), ("T", "F"))))
 _POINTS = re.compile(r"[1-9]\d{0,2}(?:\.000)+", re.ASCII)
-# A float that a program has rounded, such as 1.23457E+11.
-_ROUNDED = re.compile(r"\d\.(\d{5,6})[eE]\+?(\d+)", re.ASCII)
+# A float that a program has rounded if it stands for more digits: 1.23457e+11, and 1.2E+11 of Excel.
+_ROUNDED = re.compile(r"\d(?:\.(\d{1,30}))?([eE]\+?)(\d{1,3})", re.ASCII)
+_SHOWN, _LEAST_OF_EXCEL, _MOST_OF_FLOATS = (5, 6), 11, 15
 _FEW_COMMENTS, _SEPARATORS = 4, re.compile(r"[\s,;|\"]+")
 _SEVERAL = re.compile(r"[,;|] ?| ")
 # If at least this share of the first lines have different first fields, these may be times or numbers of edges.
@@ -303,15 +304,20 @@ def refuse_bits(rows: Records, path: str) -> None:
 
 def refuse_rounded(ids: Sequence[str], path: str) -> None:
     """Raise InputError if an id is a rounded float, or a point may separate its thousands."""
-    points = next(filter(_POINTS.fullmatch, ids), None)
+    points, rounded = next(filter(_POINTS.fullmatch, ids), None), next(filter(_is_rounded, ids), None)
     if points and any(len(text) >= _FEW and is_integer(text) for text in ids):
         raise InputError("the points in ids may separate thousands, or be decimal", path=path, text=points,
                          remedy="write ids without points")
-    rounded = next((text for text in ids
-                    if (match := _ROUNDED.fullmatch(text)) and int(match[2]) > len(match[1])), None)
     if rounded:
         raise InputError("an id is a float of which a program has left out the last digits", path=path, text=rounded,
                          remedy="write ids as integers, or say --ids string if no digit is missing")
+
+
+def _is_rounded(text: str) -> bool:
+    match = _ROUNDED.fullmatch(text)
+    digits, power = (len(match[1] or ""), int(match[3])) if match else (0, 0)
+    return match is not None and ((digits > 0 and power > _MOST_OF_FLOATS) or (power > digits and (
+        digits in _SHOWN or (match[2] == "E+" and power >= _LEAST_OF_EXCEL))))
 
 
 def refuse_two_forms(ids: Sequence[str], path: str, remedy: str) -> None:
@@ -421,7 +427,8 @@ def _refuse_missing(columns: Sequence[TableColumn], path: str) -> None:
 
 def _kinds_differ(columns: Sequence[TableColumn]) -> str:
     two = columns[:2]
-    differ = len({column.kind for column in two}) > 1 and (
+    dicts = len(columns) == _FEW and set(columns[2].values) == {"{}"}  # behind an edge, as networkx writes it
+    differ = len({column.kind for column in two}) > 1 and not dicts and (
         len(columns) > 2 or are_of_two_kinds([column.values for column in two]))
     return "the first two columns are integers and names" if differ else ""
 
@@ -440,7 +447,7 @@ def _no_ids(columns: Sequence[TableColumn], ends: tuple[int, int]) -> str:
 
 def _are_fractions(values: Sequence[str]) -> bool:
     """Whether these are numbers, and not all of them are whole."""
-    return all(map(is_number, values)) and not all(map(is_id_number, values))
+    return all(map(is_number, values)) and not all(is_id_number(text.removeprefix("+")) for text in values)
 
 
 def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[int, int]) -> str:
@@ -454,7 +461,8 @@ def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[in
     apart = values[ends[0]].isdisjoint(values[ends[1]])
     others = [pair for pair in combinations(range(len(columns)), 2) if apart and ends[0] not in pair
               and columns[pair[0]].kind == columns[pair[1]].kind]
-    if is_count(first) and any(not values[i].isdisjoint(values[j]) for i, j in others):
+    if is_count(first) and (any(not values[i].isdisjoint(values[j]) for i, j in others) or (
+            ends == (0, 1) and _are_behind_number(columns, values, rest))):
         return "the first column numbers the lines"
     if len(set(first)) >= _MOSTLY * len(rest) and any(len(values[i] & values[j]) > 1 for i, j in others):
         return "no id of the first column is in the second, and other columns share theirs"
@@ -470,6 +478,14 @@ def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[in
     return ""
 
 
+def _are_behind_number(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: Records) -> bool:
+    """Whether the second and the third column may be the ends behind the number of a line: they share values, and
+    loops vanish or columns follow."""
+    loops = any(row[:1] == row[1:2] for row in rest) and not any(row[1:2] == row[2:3] for row in rest)
+    return columns[1].kind == columns[2].kind and bool(
+        values[1] & values[2] if loops else len(columns) > _FEW and _are_alike(*values[1:3]))
+
+
 def _are_alike(one: set[str], other: set[str]) -> bool:
     """Whether enough values are in both columns for these to be the two ends of edges."""
     return len(other) > 2 and _SIDES * len(one & other) >= len(one | other)
@@ -478,6 +494,7 @@ def _are_alike(one: set[str], other: set[str]) -> bool:
 def _refuse(why: str, columns: Sequence[TableColumn], rest: Records, path: str, pair: tuple[int, int] | None = None
             ) -> None:
     if why:
-        named = f"{pair[0] + 1},{pair[1] + 1}" if pair else example_columns(columns)
+        behind = [replace(columns[0], kind="", values=()), *columns[1:]] if "first column" in why else columns
+        named = f"{pair[0] + 1},{pair[1] + 1}" if pair else example_columns(behind)
         raise InputError(f"which columns are the ends of an edge is not clear: {why}", path=path, text=listed(rest[0]),
                          remedy=f"name both, as in --columns {named}")

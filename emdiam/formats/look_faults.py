@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from unicodedata import normalize
 
 from ..errors import InputError
 from .look_ends import refuse_fixed_width, refuse_marks, refuse_odd_first
@@ -45,6 +46,8 @@ _LENGTH = re.compile(r"([^\s:=@/|;(]+)(?:[:=@/|;]|\()[-+]?\d+(?:\.\d+)?\)?", re.
 _PAIR = re.compile(r"[^\s,]+(?:,[-+]?(?:\d+(?:\.\d*)?|\.\d+))+", re.ASCII)
 _MARK_ALONE = re.compile(r"[-=<>]*[<>=][-=<>]*|\\+|\.{3}|…|→|⇒|--+")
 _ARROWS = re.compile(rf"{ARROW.pattern}|(?<=\s)[<>=](?=\s)")
+# Soft hyphens, marks of width zero and of direction, byte order marks.
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 _PARTS = {")": "(", "]": "[", "}": "{"}
 _A_LINE = "write an edge a line, two ids with a blank between them"
 _WORDS_OF_CELLS = ("inf", "+inf", "-inf", "infinity", "nan", "na", "none", "null", "∞", "x")
@@ -214,6 +217,9 @@ def refuse_tuples(lines: Sequence[str], path: str) -> None:
 def refuse_odd_lists(fields: Fields, sample: Sample, relations: bool, rewrite: str, path: str) -> None:
     """Raise InputError if lists of neighbours, or relations, may have another meaning. rewrite : see Reading."""
     refuse_marks(fields.records, path)
+    if relations and len(fields.records[0]) == 1 < len(fields.records) and format_suffix(path) != ".sif":
+        raise InputError("the first line may be a title, or a vertex without edges", path=path,
+                         text=fields.records[0][0], remedy="delete it if it is a title, else say --format sif")
     if relations:
         return
     if rewrite == ":":
@@ -302,6 +308,17 @@ def refuse_marked_ids(ends: Sequence[Sequence[str]], path: str) -> None:
                     field.count(one) != field.count(other) for one, other in _PARTS.items()):
                 raise InputError("an id is a mark, or has a bracket without the other one", path=path, text=field,
                                  remedy=f"{_A_LINE}, or say --ids string if it is a part of ids")
+    _refuse_unseen((field for row in ends for field in row), path)
+
+
+def _refuse_unseen(ids: Iterable[str], path: str) -> None:
+    """Raise InputError if two names look the same, but one has a letter that is not seen or an accent of its own."""
+    forms: dict[str, str] = {}
+    for text in ids:
+        plain = text if text.isascii() else normalize("NFC", _UNSEEN.sub("", text).replace("\u00a0", " ")).strip()
+        if forms.setdefault(plain, text) != text:
+            raise InputError("two names look the same, and are written with other letters", path=path, text=plain,
+                             remedy="write it once, or say --ids string if these are two vertices")
 
 
 def _refuse_some_arrows(fields: Fields, path: str) -> None:
@@ -370,7 +387,7 @@ def _refuse_named_rows(records: Sequence[Sequence[str]], path: str) -> None:
     """Raise InputError if the rows of a matrix with names have another order than its columns, or a cell is no
     number."""
     names, heads = names_above_matrix(records)[1:], [row[0] for row in records[1:]]
-    if len(heads) > 1 and not records[0][0] and sorted(names) == sorted(heads) and all(
+    if len(heads) > 1 and not names_above_matrix(records)[0] and sorted(names) == sorted(heads) and all(
             len(row) == len(names) + 1 for row in records[1:]):
         cell = next((field for row in records[1:] for field in row[1:] if field and not is_number(field)), None)
         if cell is not None or list(names) != heads:

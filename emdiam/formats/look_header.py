@@ -56,10 +56,13 @@ def _has_numbers_for_names(first: Sequence[str], rest: Records, path: str) -> bo
     InputError if it may be, or has the name of an end."""
     n_numbers = next((i for i, field in enumerate(first) if field != str(i)), len(first))
     numbers = all(is_id_number(field) for row in rest for field in row[:2])
+    if "0" in first and _are_words_for_ends(first, rest):  # as pandas calls a column without a name
+        return True
     if n_numbers > 1 and not _recur(first[:2], [row[:2] for row in rest]) and width_of(rest) == len(first) and numbers:
         if n_numbers < len(first) and not any(map(is_number, first[n_numbers:])):
             return True
-    elif _recur(first, rest) or not any(is_name_of_end(field) for field in first):
+    elif _recur(first, rest) or not (any(is_name_of_end(field) for field in first) or (
+            "0" in first and weak_pair(first))):
         return False
     raise InputError("the first line may be names of columns, or an edge", path=path, line=1, text=" ".join(first),
                      remedy="say which with --header names, or --header none")

@@ -67,7 +67,7 @@ def sample_of(head: bytes, complete: bool, most: int = _MOST_LINES) -> Sample:
             whole = False
             break
         text = head[begin : min(end, begin + _MOST_LINE_BYTES)].decode("utf-8", "replace").rstrip(" ")
-        if not text.strip("\t "):  # a line that begins with more than _MOST_LINE_BYTES blanks
+        if not text.strip("\t ,;" if found else "\t "):  # many blanks, or an empty row of a spreadsheet
             continue
         number += head.count(mark, counted, begin)
         counted = begin

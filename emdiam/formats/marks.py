@@ -76,7 +76,10 @@ _MAGICS: tuple[tuple[bytes, FormatMark], ...] = (
 _HMETIS = FormatMark("", "a hypergraph of hMETIS", "write an edge between each hyperedge and its vertices")
 _HARWELL = FormatMark("", "a matrix of Harwell and Boeing", "write it as Matrix Market, e.g. with scipy.io")
 _MODULES = FormatMark("", "a partition of vertices or a tree of their modules", "hand in the network itself")
-UNREAD = {**dict.fromkeys((".clu", ".tree", ".ftree", ".td"), _MODULES), **dict.fromkeys((".hgr", ".hmetis"), _HMETIS),
+_SETS = FormatMark("", "a list of communities or sets", "hand in the edges")
+_LABELS = FormatMark("", "a list of vertices and their labels", "hand in the edges")
+UNREAD = {".cmty": _SETS, ".gmt": _SETS, ".gmx": _SETS, ".node_labels": _LABELS,
+          **dict.fromkeys((".clu", ".tree", ".ftree", ".td"), _MODULES), **dict.fromkeys((".hgr", ".hmetis"), _HMETIS),
           **dict.fromkeys((".rb", ".hb", ".rua", ".rsa", ".pua", ".psa"), _HARWELL)}
 """Suffixes of texts without a mark, and without a reader."""
 
@@ -118,6 +121,8 @@ _TEXTS = tuple((re.compile(pattern, re.IGNORECASE), mark) for pattern, mark in (
     (rb"(?:insert\s{1,64}into|create\s{1,64}table)\s[^\n]{0,4096}\(|copy\s[^\n]{0,4096}\sfrom\sstdin|pragma\s\w{1,64}="
      rb"|--\s{1,64}(?:postgresql|mysql|sqlite|mariadb) ",
      FormatMark("", "a dump of SQL", "write its table of edges as CSV")),
+    (rb"\[,1\]\s|\d{1,9} x \d{1,9} sparse Matrix of class", FormatMark("", "a matrix as R prints it",
+                             "write it with write.csv, or with Matrix::writeMM if it is sparse")),
     (rb"IGRAPH [DU]", FormatMark("", "a graph as igraph prints it", _EDGE_LIST)),
     (rb"n=\d{1,20}[ \t]{1,8}(?:\$=\d{1,20}[ \t]{1,8})?d?g\s", FormatMark("", "a graph of dreadnaut", _EDGE_LIST)),
     (rb"LEDA\.GRAPH\b", FormatMark("leda", "a LEDA graph")),

@@ -41,6 +41,7 @@ from .weights import WHOLE, checked_weights, common_kind, kind_of, weight_column
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _MIXED = re.compile(r"[ \t]*,[ \t]*|[ \t]+")
 _BLANKS = re.compile(r"[ \t]+")
+_NUMPY = re.compile(r"\bnp\.(?:float|u?int)\d+\(([^()]*)\)")  # as numpy 2 prints a number
 _STRING_SHARE = 8  # assumed size of a name with its offset, relative to int64
 _WHOLE_DIGITS = 19
 _ISOLATED = "0"  # the weight of a loop that declares a vertex
@@ -266,7 +267,7 @@ class _DictSource(RowSource):
             return ""
         name = self.weights.column or "weight"
         try:
-            found = ast.literal_eval(text.strip())
+            found = ast.literal_eval(_NUMPY.sub(r"\1", text.strip()))
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             raise self.fault("the attributes are no dict of Python", "fix the line", text) from None
         if not isinstance(found, dict) or name not in found:

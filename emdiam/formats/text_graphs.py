@@ -57,6 +57,9 @@ def graph_of_json(text: str, weighted: bool) -> WholeGraph:
         For a text that is no JSON.
     """
     value = _parsed(text)
+    flat = _of_elements(value.get("elements") if isinstance(value, dict) else value)
+    if flat:
+        value = {**value, "elements": flat} if isinstance(value, dict) else {"elements": flat}
     if isinstance(value, list):
         if value and all(map(_is_row_of_giraph, value)):
             arcs = [_both(row[0], other, [weight]) for row in value for other, weight in row[2]]
@@ -67,6 +70,15 @@ def graph_of_json(text: str, weighted: bool) -> WholeGraph:
     if not isinstance(value, dict):
         raise JsonError("the JSON document is no graph", _SHAPES)
     return _of_object(_graph_in(value), weighted)
+
+
+def _of_elements(items: Any) -> dict[str, Any]:
+    """The nodes and edges in a flat list of Cytoscape.js; empty for other values."""
+    if not isinstance(items, list) or not all(_inner(one) is not one for one in items):
+        return {}
+    ends = [{"source", "target"} <= _inner(one).keys() for one in items]
+    nodes, edges = ([one for one, end in zip(items, ends, strict=True) if end is kind] for kind in (False, True))
+    return {"nodes": nodes, "edges": edges} if nodes and edges else {}
 
 
 def _is_row_of_giraph(row: Any) -> bool:
@@ -148,9 +160,10 @@ def _of_object(value: dict[str, Any], weighted: bool) -> WholeGraph:
     edges = _edges_of(listed, weighted)
     if names and all(name is None for name in names):  # D3: ends are places in the list of nodes
         wrong = [end for edge in edges for end in edge[:2] if not _is_whole(end) or not 0 <= end < len(names)]
-        if wrong:
+        called = [entry.get("name") if isinstance(entry, dict) else None for entry in map(_inner, nodes)]
+        if wrong and (None in called or not set(called).issuperset(wrong)):
             raise JsonError(f"nodes have no id, and {wrong[0]!r} is no place among them", _SHAPES)
-        names = list(range(len(names)))
+        names = called if wrong else list(range(len(names)))
     elif None in names:
         raise JsonError("some nodes have an id and others have none", "give every node an id")
     elif value.get(_CYTOSCAPE) and all(isinstance(name, str) for name in names):  # the ids of Cytoscape are texts

@@ -268,7 +268,8 @@ _DOUBTFUL = {
 _PLAIN = {
     "blanks of Unicode in lists": Kind(".adjlist", path_of("New\u00a0York Boston Austin", "Boston Reno"), _FOUR),
     "blanks of Unicode in relations": Kind(".sif", path_of("New\u00a0York pp Boston", "Boston pp Reno"), _THREE),
-    "blanks of Unicode about ids": Kind(".csv", path_of("source,target", "p\u00a0,q", "q,r", "p,s"), Facts(5, 3, 2)),
+    "blanks of Unicode about ids": Kind(".csv", path_of("source,target", "p\u00a0,q", "q,r", "p,s"), Facts(5, 3, 2),
+                                        refusable=True),
     "commas within ids": Kind(".txt", path_of("http://a/c?d=1,2 http://a/e", "http://a/e http://a/f"), _THREE),
     "long arrows": Kind(".txt", path_of("p ---> q", "q ---> r"), _THREE),
     "names of columns in a comment": Kind(".tsv", path_of("#source\ttarget\tscore", "p\tq\t1", "q\tr\t2"), _THREE),
