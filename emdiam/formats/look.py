@@ -228,7 +228,9 @@ def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wi
     if found in (shape.ADJLIST, shape.SIF) and wishes.format is None:
         refuse_odd_lists(replace(fields, separator=base.separator), sample, found == shape.SIF, base.rewrite, name)
         if wishes.ids == "auto":
-            refuse_marked_ids([[row[0], *row[1 + (found == shape.SIF):]] for row in fields.records], name)
+            rows = [[row[0], *row[1 + (found == shape.SIF):]] for row in fields.records]
+            refuse_marked_ids(rows, name)
+            refuse_rounded([field for row in rows for field in row], name)
     return _of_shape(base, fields, found, wishes) if found else _of_edges(base, sample, fields, name, wishes)
 
 

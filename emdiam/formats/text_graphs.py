@@ -308,7 +308,7 @@ def _node(entry: Any) -> Any:
 
 def _end(value: Any) -> Any:
     """The name of a vertex. Raises JsonError for an invalid one."""
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, float) and value.is_integer() and abs(value) <= 1 << 53:  # larger ones are rounded
         return int(value)
     if value is not None and (not isinstance(value, int | str) or isinstance(value, bool)):
         raise JsonError(f"{str(value)[:80]!r} is no id of a vertex", "ids are integers or texts")
