@@ -28,8 +28,8 @@ from ..traverse.spanning import HALF, LOW, edge_hash, stream_of
 from .buckets import Sink, Taker
 from .columns import WordFile
 from .components import Hidden, external_components
+from .disk import NaturalRanks
 from .queues import RangeQueues, Space, Table
-from .ranks import NaturalRanks
 from .rows import Rows, pieces
 
 _NO_EDGE = np.uint64(0xFFFFFFFFFFFFFFFF)

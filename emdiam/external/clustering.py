@@ -29,10 +29,10 @@ from ..traverse.paths import one_way
 from .buckets import Fold
 from .columns import WordFile
 from .components import ExternalComponents, Hidden, external_components
+from .disk import NaturalRanks
 from .forest import DiskForest
 from .growth import GROUP, DiskGrowth, DiskLabels, new_labels
 from .queues import Space
-from .ranks import NaturalRanks
 from .rows import Rows, pieces
 from .tree_diameter import tree_diameter
 

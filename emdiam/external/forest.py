@@ -18,8 +18,8 @@ from ..traverse.columns import Column
 from ..traverse.tree_refinement import EXACT, TreeBounds, first_so_high, sum_up, tallest_two
 from .boruvka import Boruvka
 from .components import Hidden, external_components
+from .disk import NaturalRanks
 from .queues import Space
-from .ranks import NaturalRanks
 from .rows import Rows, pieces
 from .tree_refinement import DiskRefinement
 from .tree_rows import TreeRows

@@ -37,8 +37,8 @@ from ..traverse.columns import Column
 from ..traverse.labels import LONGEST, UNREACHED, WIDE_BITS
 from .buckets import Sink
 from .columns import DiskColumn, WordFile
+from .disk import NaturalRanks
 from .queues import Space, Table
-from .ranks import NaturalRanks
 from .rows import PIECE, Sources
 
 # The bits of a label that hold the group's number.

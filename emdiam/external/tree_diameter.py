@@ -26,8 +26,8 @@ from ..jit import kernel
 from ..progress import Tick, no_tick
 from ..traverse.columns import Column
 from .buckets import smallest
+from .disk import NaturalRanks
 from .queues import RangeQueues, Space
-from .ranks import NaturalRanks
 from .rows import Rows, pieces
 
 _DIGIT_BITS = 8

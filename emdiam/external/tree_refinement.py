@@ -23,9 +23,9 @@ from ..traverse.spanning import HALF, LOW
 from ..traverse.tree_refinement import EXACT
 from .buckets import Buckets, Done, smallest
 from .columns import DiskColumn, WordFile
+from .disk import NaturalRanks
 from .growth import DiskGrowth, new_labels
 from .queues import RangeQueues, Space
-from .ranks import NaturalRanks
 from .rows import Rows, pieces
 from .tree_diameter import by_depth, numbered
 from .tree_rows import TreeRows

@@ -14,8 +14,8 @@ from ..progress import Tick, no_tick
 from ..traverse.spanning import HALF, LOW
 from .buckets import Sink
 from .columns import WordFile
+from .disk import NaturalRanks
 from .queues import RangeQueues, Space
-from .ranks import NaturalRanks
 from .rows import PIECE, Sources
 
 # Longest gap of unneeded entries that is read too: a separate read would cost as much.
