@@ -19,8 +19,8 @@ from emdiam.errors import StoppedEarly as StoppedEarly
 from emdiam.errors import StoreError as StoreError
 from emdiam.formats.weights import WeightChoice
 from emdiam.generators.make import GenerateReport
-from emdiam.methods.approx.result import Approximation
 from emdiam.methods.eccentricity.result import EccentricityResult
+from emdiam.methods.result import Approximation
 from emdiam.methods.result import Result
 from emdiam.paths.pairs.matrix import AllPairs
 from emdiam.paths.result import ShortestPaths

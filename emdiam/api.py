@@ -35,9 +35,8 @@ from .distribution.result import Distances, Profile
 from .errors import InputError
 from .formats.weights import WeightChoice, named_weights
 from .gpu.setting import CPU
-from .methods.approx.result import Approximation
 from .methods.eccentricity.result import EccentricityResult
-from .methods.result import Result
+from .methods.result import Approximation, Result
 from .paths.pairs.matrix import AllPairs
 from .paths.result import ShortestPaths
 from .progress import BoundsSeen

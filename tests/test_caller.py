@@ -19,7 +19,7 @@ import emdiam
 from emdiam import caller
 from emdiam.errors import InputError, StoppedEarly
 from emdiam.methods.directed.apsp import DirectedEccentricities
-from emdiam.methods.directed.result import DirectedResult
+from emdiam.methods.result import DirectedResult
 from tests.helpers.directed_twins import odd_digraphs, random_arcs
 from tests.helpers.waiting import PATIENCE
 

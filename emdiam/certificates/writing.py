@@ -44,11 +44,9 @@ from .sealed import Id, write_sealed
 if TYPE_CHECKING:
     from ..methods.directed.eccentricities import BoundedEccentricities, WeightedArcEccentricities
     from ..methods.directed.pivots import DirectedPivots
-    from ..methods.directed.result import DirectedResult
-    from ..methods.eccentricity.result import EccentricityResult
-    from ..methods.result import Proof
+    from ..methods.eccentricity.result import EccentricityResult, WeightedEccentricities
+    from ..methods.result import DirectedResult, Proof, WeightedResult
     from ..methods.weighted.eccentricities import EccentricitySearch
-    from ..methods.weighted.result import WeightedEccentricities, WeightedResult
     from ..methods.weighted.search import WeightedSearch
 
 
@@ -221,9 +219,8 @@ def write_proof(path: str | Path, result: Any, solved: Store, search: Any = None
         assert result.proof is not None, "pivots that end leave a proof"
         return write_certificate(path, result.proof, claims_of(result), solved, **reading)
     from ..methods.directed.eccentricities import WeightedArcEccentricities
-    from ..methods.directed.result import DirectedResult
-    from ..methods.eccentricity.result import EccentricityResult
-    from ..methods.weighted.result import WeightedEccentricities, WeightedResult
+    from ..methods.eccentricity.result import EccentricityResult, WeightedEccentricities
+    from ..methods.result import DirectedResult, WeightedResult
 
     if isinstance(result, WeightedArcEccentricities):
         return write_arc_eccentricities(path, result, search, solved)

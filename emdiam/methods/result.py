@@ -1,4 +1,5 @@
-"""The result of an exact run, a stable contract of the command line and the Python interface; and its proof.
+"""The results of exact runs and approximations, a stable contract of the command line and the Python interface; and the
+proof of an exact run.
 
 With the proof other code can prove the answer again. For a component C with upper bound L: every pivot p and every
 source q is traversed completely. A vertex v is *settled* if d(v, p) + ecc(p) <= L for some pivot or source p; then
@@ -9,9 +10,10 @@ vertices at that distance.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..errors import InputError
 from ..plots import draw_bounds
 from ..shown import Shown, infinite
 from ..units import MemoryFigures
@@ -224,3 +226,153 @@ class Result(Shown, MemoryFigures):
         """
         end = max([self.seconds.get("total", 0.0), *(row[0] for row in self.history)])  # the total has no compiling
         return draw_bounds([*self.history, (end, self.lower, self.upper)], getattr(self, "estimate", None), ax)
+
+
+def check_known(diameter: int | float | None) -> None:
+    """Raise InputError if the diameter passed as known is below 0; None: not known."""
+    if diameter is not None and diameter < 0:
+        raise InputError("a diameter cannot be negative", text=str(diameter))
+
+
+@dataclass
+class Condensed:
+    """The condensed graph. in_memory : False if shortest paths streamed it from disk. levels : how
+    often the graph was condensed."""
+
+    n_vertices: int
+    n_edges: int
+    in_memory: bool = True
+    levels: int = 1
+
+
+@dataclass(repr=False)
+class Approximation(Result):
+    """The answer of an approximation: the fields of Result, and an estimate.
+
+    Attributes
+    ----------
+    estimate : int or float
+        Estimate of the largest diameter of any component. It may be outside of the proved bounds.
+    known_diameter : int or float, optional
+        As passed by the caller.
+    ratio : float, optional
+        estimate / D, if D is proved or known.
+    masters, rounds : int, optional
+        clusters: number of clusters, and rounds of their growth.
+    max_master_distance : int, optional
+        clusters: largest distance of a vertex to its master.
+    max_master_gap : int, optional
+        clusters: largest distance in the condensed graph between masters of neighbouring clusters.
+    condensed : Condensed, optional
+        clusters: size of the condensed graph.
+    """
+
+    shown: ClassVar[tuple[str, ...]] = ("estimate", "ratio", "known_diameter", *Result.shown)
+
+    estimate: int | None = None
+    known_diameter: int | float | None = None
+    ratio: float | None = None
+    masters: int | None = None
+    max_master_distance: int | None = None
+    max_master_gap: int | None = None
+    rounds: int | None = None
+    condensed: Condensed | None = None
+
+    def conclude(self) -> None:
+        """See Result; sets `ratio` too."""
+        super().conclude()
+        diameter = self.lower if self.exact else self.known_diameter
+        self.ratio = float(self.estimate) / float(diameter) if diameter and self.estimate is not None else None
+
+
+def extended(result: Result, **more: Any) -> Approximation:
+    """The result as an Approximation with further fields."""
+    return Approximation(**{field.name: getattr(result, field.name) for field in fields(Result)} | more)
+
+
+@dataclass
+class AlongWeights:
+    """The last fields of results whose lengths are sums of weights. weights : dtype of the weights in the store; None
+    for a store without weights, whose edges have length 1. weight : name of the column or attribute that they came
+    from, or None."""
+
+    weighted: bool = True
+    weights: str | None = None
+    weight: str | None = None
+
+
+@dataclass(repr=False)
+class WeightedResult(AlongWeights, Result):
+    """As Result, but diameter, diameter_largest_component, diameter_max_component, lower, upper and the length of the
+    witness are sums of weights: whole numbers, or floats if weights are. traversals.bfs : searches of shortest
+    paths. edges_scanned : arcs along which a distance was tried. weights, weight : see AlongWeights."""
+
+    shown: ClassVar[tuple[str, ...]] = (*Result.shown, "weight", "weights")
+
+
+@dataclass(repr=False)
+class WeightedApproximation(AlongWeights, Approximation):
+    """As Approximation, but lengths are sums of weights: whole numbers, or floats if weights are.
+
+    max_master_distance : the longest stored path from a vertex to its master. max_master_gap : the longest edge
+    of the graph of clusters. rounds : stages of growing. weights, weight : see AlongWeights."""
+
+    shown: ClassVar[tuple[str, ...]] = (*Approximation.shown, "weight", "weights")
+
+
+@dataclass(repr=False)
+class DirectedResult(Result):
+    """As Result; distances go along arcs.
+
+    n_edges : arcs. lower, upper : proved interval of the largest finite distance, over all pairs of a vertex and one
+    that it reaches. largest_distance : that distance, None while not proved. diameter : the same if the graph is
+    strongly connected, else None (infinite). strongly_connected, n_strong_components : None while not known. connected,
+    n_components : of the graph without directions. The diameters of components are None.
+    """
+
+    shown: ClassVar[tuple[str, ...]] = (
+        "diameter", "largest_distance", "lower", "upper", "exact", "strongly_connected", "n_strong_components",
+        "n_vertices", "n_edges", "witness", "method", "traversals.bfs", "seconds")
+
+    directed: bool = True
+    strongly_connected: bool | None = None
+    n_strong_components: int | None = None
+    largest_distance: int | None = None
+
+    def conclude(self) -> None:
+        """See Result."""
+        self.exact = self.lower == self.upper
+        if self.exact:
+            self.largest_distance = self.lower
+            self.diameter = self.lower if self.strongly_connected else None
+
+    def _fact(self, name: str) -> Any:
+        """See Shown; an infinite diameter is not a missing one."""
+        if name == "diameter" and self.strongly_connected is False:
+            return infinite(self.n_strong_components, "strong component")
+        return super()._fact(name)
+
+
+@dataclass(repr=False)
+class WeightedArcResult(AlongWeights, DirectedResult):
+    """As DirectedResult, but lower, upper, largest_distance, diameter and the length of the witness are sums of
+    weights: whole numbers, or floats if weights are. traversals.bfs : searches of shortest paths. weights, weight :
+    see AlongWeights."""
+
+    shown: ClassVar[tuple[str, ...]] = (*DirectedResult.shown, "weight", "weights")
+
+
+@dataclass(repr=False)
+class DirectedApproximation(Approximation, DirectedResult):
+    """As DirectedResult and Approximation: bounds on the largest finite distance, and an estimate of it."""
+
+    shown: ClassVar[tuple[str, ...]] = ("estimate", "ratio", "known_diameter", *DirectedResult.shown)
+
+    directed: bool = True  # if two base classes have different defaults, the field has that of the first
+
+
+@dataclass(repr=False)
+class WeightedArcApproximation(AlongWeights, DirectedApproximation):
+    """As DirectedApproximation, but lengths are sums of weights, as in WeightedArcResult."""
+
+    shown: ClassVar[tuple[str, ...]] = (*DirectedApproximation.shown, "weight", "weights")

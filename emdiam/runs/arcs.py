@@ -18,7 +18,7 @@ from .task import Session, Task, shared_fields, store_of
 if TYPE_CHECKING:
     from ..engine.directed import DirectedEngine
     from ..methods.directed.method import DirectedMethod, DirectedOptions
-    from ..methods.directed.result import DirectedResult
+    from ..methods.result import DirectedResult
     from ..stream.plan import MemoryPlan, Phase
 
 DIRECTED = ("pivots", "graph-diameter", "apsp")

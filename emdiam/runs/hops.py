@@ -79,8 +79,8 @@ def solve(session: Session) -> Result:
 
 def nothing_yet(session: Session, seconds: float) -> Result:
     """The result of a run that ended before its method started."""
-    from ..methods.approx.result import extended
     from ..methods.eccentricity.result import of_result
+    from ..methods.result import extended
     from ..stream.counters import Counters
 
     store, task, upper = session.store, session.task, max(0, session.store.n_vertices - 1)

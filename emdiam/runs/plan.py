@@ -17,8 +17,8 @@ from .task import Session, Task, store_of, task_of
 
 if TYPE_CHECKING:
     from ..gpu.vram import VramPlan
-    from ..methods.approx.result import Approximation
     from ..methods.forecast import Forecast, Probe
+    from ..methods.result import Approximation
     from ..stream.plan import Known, MemoryPlan
     from .locality import Comparison, Locality
 

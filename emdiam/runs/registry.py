@@ -114,26 +114,26 @@ _SUMS, _LONGEST = "Distances are sums of weights, as the store has them", f"{_NO
 METRICS = {row.name: row for row in (
     MetricRow(HOPS, "methods.metric:HopMetric", (), "", False, {
         "exact": Kind("runs.hops", "methods.result:Result", unfinished=_LONGEST),
-        "approx": Kind("runs.hops", "methods.approx.result:Approximation", unfinished=_LONGEST),
+        "approx": Kind("runs.hops", "methods.result:Approximation", unfinished=_LONGEST),
         "ecc": Kind("runs.hops", "methods.eccentricity.result:EccentricityResult", unfinished=_LONGEST),
         "distances": Kind("distribution.run", "distribution.result:Distances", False, _NO_DISTANCES, _NO_COUNT)}),
     MetricRow(ARCS, "methods.directed.metric:ArcMetric", ("directed",), ARCS, False, {
-        "exact": Kind("runs.arcs", "methods.directed.result:DirectedResult", True),
-        "approx": Kind("runs.arcs", "methods.directed.result:DirectedApproximation", True),
+        "exact": Kind("runs.arcs", "methods.result:DirectedResult", True),
+        "approx": Kind("runs.arcs", "methods.result:DirectedApproximation", True),
         "ecc": Kind("runs.arcs", "methods.directed.apsp:DirectedEccentricities", True),
         "distances": _of_distances("directed", "DirectedDistances", True)}),
     MetricRow(WEIGHTS, "methods.weighted.metric:WeightMetric", ("weighted",), WEIGHTS, True, {
-        "exact": Kind("runs.weights", "methods.weighted.result:WeightedResult", False, _NO_DIAMETER, help=_SUMS
+        "exact": Kind("runs.weights", "methods.result:WeightedResult", False, _NO_DIAMETER, help=_SUMS
                       + " (pivots and bounding; with --directed those along arcs)."),
-        "approx": Kind("runs.weights", "methods.weighted.result:WeightedApproximation", False, _NO_DIAMETER, help=_SUMS
+        "approx": Kind("runs.weights", "methods.result:WeightedApproximation", False, _NO_DIAMETER, help=_SUMS
                        + " (clusters and sweep; with --directed those along arcs)."),
-        "ecc": Kind("runs.weights", "methods.weighted.result:WeightedEccentricities", False, _NO_DIAMETER,
+        "ecc": Kind("runs.weights", "methods.eccentricity.result:WeightedEccentricities", False, _NO_DIAMETER,
                     help=f"{_SUMS}."),
         "distances": _of_distances("weighted", "WeightedDistances", False, f"{_SUMS}; with --directed those along"
                                    " arcs.")}, "bool | str"),
     MetricRow(BOTH, "methods.directed.weighted:WeightedArcMetric", ("directed", "weighted"), BOTH, True, {
-        "exact": Kind("runs.weighted_arcs", "methods.directed.result:WeightedArcResult", True, _NO_DIAMETER),
-        "approx": Kind("runs.weighted_arcs", "methods.directed.result:WeightedArcApproximation", True, _NO_DIAMETER),
+        "exact": Kind("runs.weighted_arcs", "methods.result:WeightedArcResult", True, _NO_DIAMETER),
+        "approx": Kind("runs.weighted_arcs", "methods.result:WeightedArcApproximation", True, _NO_DIAMETER),
         "ecc": Kind("runs.weighted_arcs", "methods.directed.eccentricities:WeightedArcEccentricities", True,
                     _NO_DIAMETER),
         "distances": _of_distances("weighted", "WeightedArcDistances", True)}),

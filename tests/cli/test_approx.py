@@ -17,7 +17,7 @@ import emdiam as package
 from emdiam.cli.approx import COLUMNS, approximation_text, hint_lines, row_of, runs_text
 from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.methods.approx.masters import one_item, parse_masters, resolve_masters
-from emdiam.methods.approx.result import Approximation
+from emdiam.methods.result import Approximation
 from emdiam.runs.plan import exact_instead, plan_one
 from emdiam.runs.registry import APPROXIMATIONS
 from emdiam.runs.task import execute, make_task

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from emdiam.distribution.directed import DirectedDistances
 from emdiam.methods.directed.apsp import DirectedEccentricities
-from emdiam.methods.directed.result import DirectedResult
+from emdiam.methods.result import DirectedResult
 
 
 def check_longest(result: DirectedResult, matrix: np.ndarray) -> None:

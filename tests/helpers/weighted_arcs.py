@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from emdiam.methods.directed.eccentricities import WeightedArcEccentricities
-from emdiam.methods.directed.result import DirectedApproximation, WeightedArcResult
+from emdiam.methods.result import DirectedApproximation, WeightedArcResult
 from emdiam.paths.rows import WeightedRows
 from emdiam.runs.task import execute, task_of
 from emdiam.store.store import Store, open_store

@@ -47,7 +47,7 @@ from ...units import format_size, scratch_folder
 from ..definition import Method
 from ..exact.method import ExactMethod
 from ..metric import HopMetric
-from ..result import Witness
+from ..result import Approximation, Condensed, Witness
 from ..run import Best
 from ..weighted.heights import HeightLimits, height_diameter, least_bytes
 from . import cluster_order as local
@@ -65,7 +65,6 @@ from .cost_model import CLUSTERS, condensed_pool
 from .masters import AUTO, GROWTH, MOST_ROUNDS, most_by_itself, resolve_masters
 from .method import ApproxOptions, phases_with
 from .rank_order import stream_key
-from .result import Approximation, Condensed
 
 SHRINKAGE = 2
 _ENTRY_BYTES = 8

@@ -27,10 +27,9 @@ from ...traverse.ram_column import RamColumn
 from ...traverse.workspace import workspace_bytes
 from ..exact.method import Eccentricity, ExactMethod
 from ..metric import HopMetric
-from ..result import Witness
+from ..result import Approximation, Witness, check_known
 from ..run import UNKNOWN, Best, MethodOptions
 from .rank_order import first_by_rank, hub_of, members
-from .result import Approximation, check_known
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ import numpy as np
 from ...errors import InputError
 from ...histogram import histogram
 from ..eccentricity.result import EccentricityResult, VertexSet, most_ids
+from ..result import DirectedResult
 from ..run import Best
 from .method import DirectedMethod, DirectedOptions
-from .result import DirectedResult
 
 
 @dataclass(repr=False)

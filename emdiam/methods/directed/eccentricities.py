@@ -29,26 +29,22 @@ import numpy as np
 
 from ...jit import kernel
 from ..eccentricity.result import VertexSet, most_ids
+from ..result import AlongWeights, DirectedResult
 from ..weighted.bounds import NEVER
 from ..weighted.eccentricities import histogram
 from .apsp import DirectedEccentricities, DirectionOptions
 from .method import DirectedMethod, chunks
 from .pivots import fold
-from .result import DirectedResult
 from .weighted import WeightedArcMetric
 
 _MOST_ARCS = 1 << 18
 
 
 @dataclass(repr=False)
-class WeightedArcEccentricities(DirectedEccentricities):
+class WeightedArcEccentricities(AlongWeights, DirectedEccentricities):
     """As DirectedEccentricities, but lengths are sums of weights, as in WeightedArcResult."""
 
     shown: ClassVar[tuple[str, ...]] = (*DirectedEccentricities.shown, "weight", "weights")
-
-    weighted: bool = True
-    weights: str | None = None
-    weight: str | None = None
 
 
 class BoundedEccentricities(DirectedMethod):

@@ -18,10 +18,9 @@ from ...stream.counters import Counters
 from ...traverse.bfs import BfsResult
 from ...traverse.columns import Column
 from ..metric import Metric
-from ..result import Witness
+from ..result import DirectedApproximation, DirectedResult, Witness
 from ..run import MethodRun
 from ..witness import check_witness
-from .result import DirectedApproximation, DirectedResult
 
 
 class ArcVerbs(Metric):

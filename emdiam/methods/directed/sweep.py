@@ -28,7 +28,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...jit import kernel
-from ..approx.result import check_known
+from ..result import check_known
 from .method import DirectedOptions, chunks
 from .metric import ArcVerbs
 from .pivots import DirectedPivots

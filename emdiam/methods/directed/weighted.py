@@ -23,11 +23,11 @@ from ...store.store import Store
 from ...stream.counters import Counters
 from ...traverse.bfs import BfsResult
 from ...traverse.ram_column import RamColumn
+from ..result import WeightedArcApproximation, WeightedArcResult
 from ..weighted.bounds import NEVER
 from ..weighted.metric import WeightMetric
 from ..weighted.units import FRACTION_BITS, SumsTooLongError, Units, round_down, scaled
 from .metric import ArcVerbs
-from .result import WeightedArcApproximation, WeightedArcResult
 
 _NONE = np.iinfo(np.int64).max
 # Spare bits above the longest distance of two searches if weights are rounded, and additional bits at each repetition.

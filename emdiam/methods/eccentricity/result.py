@@ -14,7 +14,7 @@ from ...decimals import Number
 from ...histogram import with_texts
 from ...plots import bars_svg, draw_bars
 from ...shown import Shown
-from ..result import Result
+from ..result import AlongWeights, Result
 
 # Vectors of a result, left out of JSON.
 _OF_VERTICES = ("ids", "lower_bounds", "upper_bounds", "eccentricity_proof", "traversed", "of_largest")
@@ -197,6 +197,15 @@ class EccentricityResult(ValuesByVertex, Result):
                 some.ids = [name(one) for one in some.ids]
         if self.ids is not None:
             self.ids = [name(one) for one in self.ids]
+
+
+@dataclass(repr=False)
+class WeightedEccentricities(AlongWeights, EccentricityResult):
+    """As EccentricityResult, but eccentricities, radius and diameters are sums of weights: whole numbers, or floats
+    if weights are. lower_bounds, upper_bounds : int64 or float64[n]. traversals.bfs : searches of shortest paths.
+    weights, weight : see AlongWeights."""
+
+    shown: ClassVar[tuple[str, ...]] = (*EccentricityResult.shown, "weight", "weights")
 
 
 def of_result(result: Result, **more: Any) -> EccentricityResult:

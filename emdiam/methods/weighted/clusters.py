@@ -43,7 +43,7 @@ from ...paths.paths import SearchOptions
 from ...paths.rows import WeightedRows, unreached
 from ...units import format_size
 from ..approx.masters import AUTO, resolve_masters
-from ..approx.result import Condensed
+from ..result import Condensed
 from ..run import Best
 from .metric import WeightMetric
 from .pivots import WeightedPivots

@@ -23,12 +23,11 @@ from ...paths.rows import unreached
 from ...store.store import Store
 from ..eccentricity.eccentricities import ALL, CENTER, RADIUS, EccentricityOptions
 from ..eccentricity.output import in_pieces, write_table
-from ..eccentricity.result import VertexSet, most_ids
+from ..eccentricity.result import VertexSet, WeightedEccentricities, most_ids
 from ..result import Witness
 from ..witness import REPORT
 from .bounds import NEVER, least_open
 from .metric import WeightMetric
-from .result import WeightedEccentricities
 from .search import WeightedSearch
 from .units import Units
 

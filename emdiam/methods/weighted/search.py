@@ -15,11 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...stream.counters import Counters
-from ..result import Result
+from ..result import Result, WeightedResult
 from ..run import Best, MethodOptions, MethodRun
 from .bounds import LengthBounds
 from .metric import WeightMetric
-from .result import WeightedResult
 
 STATE_BYTES = 28
 # For each component: its root, size and number of open vertices, two flags; its starts, ends and middles; six arrays of

@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..result import WeightedApproximation
 from ..run import MethodOptions
 from .metric import WeightMetric
-from .result import WeightedApproximation
 from .search import WeightedSearch
 
 COLUMNS = 2

@@ -19,7 +19,7 @@ from emdiam.generators import generate
 from emdiam.methods.approx import cluster_order as local
 from emdiam.methods.approx import clusters as clusters_module
 from emdiam.methods.approx.clusters import ClusterOptions, clusters
-from emdiam.methods.approx.result import Approximation
+from emdiam.methods.result import Approximation
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
 

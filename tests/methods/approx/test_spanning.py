@@ -18,7 +18,6 @@ from emdiam.engine.interface import max_degree_vertex
 from emdiam.errors import EmdiamError, InputError, StoppedEarly
 from emdiam.generators import generate
 from emdiam.methods.approx.rank_order import stream_key
-from emdiam.methods.approx.result import Approximation
 from emdiam.methods.approx.spanning import (
     SpanningOptions,
     SpanningRun,
@@ -27,6 +26,7 @@ from emdiam.methods.approx.spanning import (
     spanning_bytes,
     spanning_bytes_of_tour,
 )
+from emdiam.methods.result import Approximation
 from emdiam.methods.run import Limits
 from emdiam.progress import Event, TimeOver
 from emdiam.runs.opening import open_engine

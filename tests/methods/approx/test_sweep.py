@@ -20,8 +20,8 @@ from emdiam.methods import witness
 from emdiam.methods.approx import fringe as fringe_module
 from emdiam.methods.approx.fringe import FringeOptions, fringe
 from emdiam.methods.approx.rank_order import drawn, first_by_rank, stream_key
-from emdiam.methods.approx.result import Approximation
 from emdiam.methods.approx.sweep import SweepOptions, sweep
+from emdiam.methods.result import Approximation
 from emdiam.methods.run import Limits
 from emdiam.traverse.ram_column import StoredColumn
 from tests.helpers import approx_twins, naive

@@ -20,7 +20,7 @@ from emdiam.methods.directed.graph_diameter import DirectedGraphDiameter
 from emdiam.methods.directed.method import DirectedMethod, DirectedOptions, phases
 from emdiam.methods.directed.metric import ArcMetric
 from emdiam.methods.directed.pivots import DirectedPivots
-from emdiam.methods.directed.result import DirectedResult
+from emdiam.methods.result import DirectedResult
 from emdiam.methods.run import Limits, solved
 from emdiam.store.store import open_store
 from tests.helpers.directed_answers import check_longest

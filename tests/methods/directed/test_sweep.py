@@ -11,7 +11,7 @@ import pytest
 import emdiam
 from emdiam.errors import InputError, StoppedEarly
 from emdiam.methods.directed import sweep
-from emdiam.methods.directed.result import DirectedApproximation, WeightedArcApproximation
+from emdiam.methods.result import DirectedApproximation, WeightedArcApproximation
 from emdiam.paths.rows import WeightedRows
 from emdiam.store.store import Store
 from tests.conftest import Run
