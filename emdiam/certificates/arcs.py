@@ -34,12 +34,12 @@ from ..paths.blocks import load_rows, loading_buffers, rows_bytes
 from ..paths.paths import SearchOptions
 from ..paths.plan import search_bytes
 from ..paths.rows import WeightedRows, unreached
-from ..progress import Event, Meter, silent, timed
+from ..progress import Event, silent, timed
 from ..shown import infinite
 from ..store.store import Store
 from .documents import ArcCertificate, ArcEccentricityCertificate, Refused, VerifyReport, WeightedArcCertificate
 from .labels import REPORT
-from .parts import find_vertices, read_graph
+from .parts import read_named
 from .plan import ProofBudget
 from .sealed import Id
 from .weighted import ClaimedUnits
@@ -84,12 +84,8 @@ class _ArcProof(ClaimedUnits):
         if certificate.weighted and store.weights is None:
             raise Refused("its lengths are sums of weights, and the store has none")
         self._check_room(len(getattr(certificate, "pairs", ())))
-        digest, labelling = read_graph(store, certificate.graph, budget.threads, Meter(budget.progress))
-        wanted = [*names, *certificate.along, *certificate.against]
-        vertices = find_vertices(store, wanted, digest.hashes)
-        if (vertices < 0).any():
-            raise Refused(f"the graph has no vertex {wanted[int((vertices < 0).argmax())]}")
-        del digest
+        vertices, labelling = read_named(store, certificate.graph,
+                                         [*names, *certificate.along, *certificate.against], budget)
         report.scans += 1
         _, _, found = labelling.flat()
         if claims.n_components != found:

@@ -29,7 +29,7 @@ from .documents import EccentricityCertificate, Refused, VerifyReport
 from .groups import Proposals, check_within
 from .labels import MOST_COLUMNS, DistanceGroup, LabelColumn, label_dtype, largest_label
 from .pairs import Labelled, unproved_pair
-from .parts import find_vertices, read_graph
+from .parts import read_named
 from .plan import ProofBudget, check_graph_room, engine_needs, plan_groups
 
 _PIECE = 1 << 16
@@ -84,12 +84,8 @@ class _Proof:
         self._more_for_chains = 0
         budget.later_bytes = self._later_bytes(len(certificate.sources))
         check_graph_room(store, self._dtype.itemsize, budget)
-        digest, labelling = read_graph(store, certificate.graph, budget.threads, Meter(budget.progress))
-        names: list[int | str] = [certificate.claims.largest, *certificate.sources]
-        vertices = find_vertices(store, names, digest.hashes)
-        if (vertices < 0).any():
-            raise Refused(f"the graph has no vertex {names[int((vertices < 0).argmax())]}")
-        del digest
+        names = [certificate.claims.largest, *certificate.sources]
+        vertices, labelling = read_named(store, certificate.graph, names, budget)
         report.scans += 1
         parent, sizes, self.n_components = labelling.flat()
         del labelling

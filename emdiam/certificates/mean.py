@@ -31,7 +31,7 @@ from .components import number_by_root
 from .documents import MeanCertificate, Refused, VerifyReport
 from .groups import Proposals
 from .labels import MOST_COLUMNS, DistanceGroup, LabelColumn, label_dtype, largest_label
-from .parts import find_vertices, read_graph
+from .parts import read_named
 from .plan import ProofBudget, check_graph_room, engine_needs, plan_groups
 
 # For means: limit of the bits of the fraction, and bits of the largest number.
@@ -86,13 +86,9 @@ class _MeanProof:
         self._largest = largest_label(self._claims.longest, store.n_vertices)
         self._dtype = label_dtype(self._largest)
         check_graph_room(store, self._dtype.itemsize, budget)
-        digest, labelling = read_graph(store, certificate.graph, budget.threads, Meter(budget.progress))
-        vertices = find_vertices(store, certificate.sources, digest.hashes)
-        if (vertices < 0).any():
-            raise Refused(f"the graph has no vertex {certificate.sources[int((vertices < 0).argmax())]}")
+        vertices, labelling = read_named(store, certificate.graph, certificate.sources, budget)
         if len(distinct(vertices)) < len(vertices):
             raise Refused("a source is named twice")
-        del digest
         report.scans += 1
         parent, sizes, self._n_components = labelling.flat()
         del labelling

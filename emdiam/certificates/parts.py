@@ -21,6 +21,7 @@ from ..store.store import Store
 from .components import Labelling, Membership
 from .documents import Certificate, CertifiedComponent, GraphFacts, Refused
 from .labels import LabelColumn
+from .plan import ProofBudget
 from .sealed import Id
 
 _PIECE = 1 << 18
@@ -146,11 +147,23 @@ def check_digest(digest: EdgeDigest, facts: GraphFacts) -> None:
 def vertices_of(store: Store, certificate: Certificate, hashes: np.ndarray) -> dict[Id, int]:
     """The vertex of every id in the certificate."""
     names = list(dict.fromkeys(certificate.ids()))
-    vertices = dict(zip(names, find_vertices(store, names, hashes).tolist(), strict=True))
-    missing = next((name for name, vertex in vertices.items() if vertex < 0), None)
-    if missing is not None:
-        raise Refused(f"the graph has no vertex {missing}")
+    return dict(zip(names, _known_vertices(store, names, hashes).tolist(), strict=True))
+
+
+def _known_vertices(store: Store, names: Sequence[Id], hashes: np.ndarray) -> np.ndarray:
+    """As find_vertices. Raises Refused for an unknown id."""
+    vertices = find_vertices(store, names, hashes)
+    if (vertices < 0).any():
+        raise Refused(f"the graph has no vertex {names[int((vertices < 0).argmax())]}")
     return vertices
+
+
+def read_named(store: Store, facts: GraphFacts, names: Sequence[Id], budget: ProofBudget
+               ) -> tuple[np.ndarray, Labelling]:
+    """The vertices with these ids, int64[k], and the components. Raises Refused if the store has another graph, or an
+    id is unknown."""
+    digest, labelling = read_graph(store, facts, budget.threads, Meter(budget.progress))
+    return _known_vertices(store, names, digest.hashes), labelling
 
 
 def _check_part(number: int, part: CertifiedComponent, vertices: dict[Id, int], members: Membership) -> None:

@@ -30,14 +30,14 @@ from ..paths.blocks import StoreBlocks, load_rows
 from ..paths.paths import SearchOptions
 from ..paths.plan import ArcsPlan, plan_arcs
 from ..paths.rows import unreached
-from ..progress import Event, Meter, silent, timed
+from ..progress import Event, silent, timed
 from ..store.store import Store
 from ..traverse.components import _find, join
 from .documents import Refused, VerifyReport, WeightedCertificate, WeightedEccentricityCertificate
 from .eccentricities import EccentricityReport
 from .labels import REPORT
 from .pairs import check_room, prove_pairs
-from .parts import find_vertices, read_graph
+from .parts import read_named
 from .plan import ProofBudget
 from .sealed import Id
 
@@ -103,19 +103,13 @@ class WeightedProof(ClaimedUnits):
         self.store, self.report, self.budget, self._unit = store, report, budget, certificate.unit
         sources, n_components = certificate.sources, certificate.claims.n_components
         self._plan = _planned(store, budget)
-        digest, labelling = read_graph(store, certificate.graph, budget.threads, Meter(budget.progress))
-        names = [*names, *sources]
-        vertices = find_vertices(store, names, digest.hashes)
-        if (vertices < 0).any():
-            raise Refused(f"the graph has no vertex {names[int((vertices < 0).argmax())]}")
-        del digest
+        vertices, labelling = read_named(store, certificate.graph, [*names, *sources], budget)
         report.scans += 1
         parent, self.sizes, found = labelling.flat()
         if n_components != found:
             raise Refused(f"the graph has {found:,} components, not {n_components:,}")
         self.root, self.largest = parent.astype(np.int64), int(self.sizes.argmax())
-        count = len(names) - len(sources)
-        self.named, self.sources = vertices[:count], distinct(vertices[count:])
+        self.named, self.sources = vertices[: len(names)], distinct(vertices[len(names):])
 
     @contextmanager
     def opened(self) -> Iterator[None]:
