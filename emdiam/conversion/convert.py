@@ -439,6 +439,9 @@ class Conversion(StoreWriting[ConvertReport]):
         """Sentences about dropped parts of the input."""
         info = self._info
         yield from info.notes
+        if 0 < info.listed < numbering.n_vertices:
+            more = format_count(numbering.n_vertices - info.listed, "vertex", "vertices")
+            yield f"edges end at {more} that the list of vertices does not have"
         if _is_directed(info, counts) and not self._options.directed:
             yield (f"{format_count(counts.one_way, 'edge')} came in one direction only; directions are dropped"
                    " (--directed keeps them): every edge is undirected")

@@ -244,12 +244,12 @@ class ChainedSource:
                 yield batch
             dropped.update(source.dropped)
             skipped.update(source.skipped)
-        declared = sum(source.declared for source in self._sources)
+        declared, listed = sum(source.declared for source in self._sources), 0
         alone = self._vertices is None and len(self._sources) == 1
         if common is not None and self._vertices is not None:
             strict = self._sources[0].ids == "auto"
             for batch in self._vertices.declared(batch_bytes, info.id_kind == "string", bool(info.weights), strict):
-                declared += len(batch.src)
+                listed += len(batch.src)
                 common.watch_list(batch)
                 yield batch
             common.check(self._vertices)
@@ -259,8 +259,8 @@ class ChainedSource:
         self._info = replace(info, dropped={name: count for name, count in dropped.items() if count},
                              skipped=dict(skipped), weights=common_kind(s.weight_kind for s in self._sources),
                              directed=any(arcs) if None not in arcs else info.directed,
-                             declared=declared, notes=self._notes(), all_declared=alone and info.all_declared,
-                             more_ids=more, reading=_readings(self._sources))
+                             declared=declared + listed, listed=listed, notes=self._notes(),
+                             all_declared=alone and info.all_declared, more_ids=more, reading=_readings(self._sources))
 
     def _notes(self) -> tuple[str, ...]:
         lists = [] if self._vertices is None else [self._vertices.note]

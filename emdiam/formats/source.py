@@ -43,6 +43,7 @@ class SourceInfo:
     weights : kind of the weights in batches (weights.KINDS), "" without; final with `dropped`.
     weight_name : name of the weights in the input (a column or an attribute); "" without a name.
     declared : number of pairs (v, v) in batches that declare vertices; known with `dropped`.
+    listed : number of those from a file that lists the vertices.
     notes : notes to the user on how the input was read, one sentence each; known with `dropped`.
     labels : with n_vertices: the user's ids of vertices 0 to n - 1, increasing, int64[n] or a pyarrow string array;
         None: their numbers.
@@ -67,6 +68,7 @@ class SourceInfo:
     weights: str = ""
     weight_name: str = ""
     declared: int = 0
+    listed: int = 0
     notes: tuple[str, ...] = ()
     labels: Any = field(default=None, repr=False)
     reading: str = ""

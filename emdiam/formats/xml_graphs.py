@@ -69,6 +69,8 @@ class _Tags:
     def start_tag(self, name: str, values: dict[str, str]) -> None:
         """Handle the start of a tag. Raises InputError for a graph, node or edge at another place than in a graph."""
         prefix, _, tag = name.lower().rpartition(":")
+        if self._text is not None and self._column is not None:
+            raise self._source.error(f"a tag {name} is within a weight", remedy="write the number of the weight alone")
         if not self._open:
             self._root = prefix, values.get("xmlns")
         foreign = (prefix, values.get("xmlns", self._root[1])) != self._root or self._open[-1:] == [""]
