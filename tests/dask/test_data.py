@@ -10,6 +10,7 @@ import pytest
 
 from emdiam.conversion.convert import ConvertOptions, convert
 from emdiam.dask.setting import OnCluster
+from emdiam.engine.cpu import CpuEngine
 from emdiam.engine.interface import max_degree_vertex
 from emdiam.engine.reporter import Reporter
 from emdiam.methods.result import Result
@@ -63,7 +64,9 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_diameters_and_certificates(
     stores: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, workers: int
 ) -> None:
-    """With a clock that only counts how often it is looked at, since pivots choose what is cheaper by theirs."""
+    """With a clock that only counts how often it is looked at, and without searches side by side, which workers do not
+    have, since pivots choose what is cheaper."""
+    monkeypatch.setattr(CpuEngine, "_apart", 0)
     monkeypatch.setattr(Reporter, "clock", lambda self: next(self.__dict__.setdefault("_looks", count())) / 100)
     here = solved(stores[name], "pivots", None, tmp_path / "here.json")
     there = solved(stores[name], "pivots", workers, tmp_path / "there.json")
