@@ -1,8 +1,8 @@
 """All uses of undocumented parts of dask.distributed, and the cluster of one run on this machine.
 
 Actors, clients and connections have a documented interface. Undocumented are: the TLS settings of a worker, the text of
-the error of a lost actor, the HTTP servers of scheduler and worker, and the processes of a SpecCluster with their
-nannies. tests/dask/test_internals.py names the change if a newer distributed differs.
+the error of a lost actor, the HTTP servers of scheduler and worker, the name of an event loop, and the processes of a
+SpecCluster with their nannies. tests/dask/test_internals.py names the change if a newer distributed differs.
 
 No other user of the machine can reach the cluster of a run. Dask sends code: a program that connects to a scheduler or
 a worker runs code as the user who started it. So these processes, and the listeners of the ranks (alltoall.py), accept
@@ -30,7 +30,7 @@ import dask
 from distributed import Client, Nanny, Scheduler, SpecCluster, Status, Worker
 from distributed.comm import connect, listen
 from distributed.security import Security
-from tornado.ioloop import IOLoop
+from distributed.utils import IOLoop
 
 from ..errors import InputError, StateLost
 

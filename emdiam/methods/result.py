@@ -290,7 +290,7 @@ def extended(result: Result, **more: Any) -> Approximation:
     return Approximation(**{field.name: getattr(result, field.name) for field in fields(Result)} | more)
 
 
-@dataclass
+@dataclass(repr=False)
 class AlongWeights:
     """The last fields of results whose lengths are sums of weights. weights : dtype of the weights in the store; None
     for a store without weights, whose edges have length 1. weight : name of the column or attribute that they came

@@ -1,4 +1,4 @@
-"""The methods of all pairs by name, and those that are a product of the matrix with itself, again and again."""
+"""The methods of all pairs by name, and products of the matrix with itself, again and again."""
 
 from __future__ import annotations
 
