@@ -117,7 +117,7 @@ def client_of(scheduler: Any) -> AbstractContextManager[Client]:
         return nullcontext(scheduler)
     if isinstance(scheduler, os.PathLike) or (isinstance(scheduler, str) and os.path.isfile(scheduler)):
         return _connected(str(scheduler), scheduler_file=str(scheduler))
-    return _connected(getattr(scheduler, "scheduler_address", scheduler), address=scheduler)
+    return _connected(str(getattr(scheduler, "scheduler_address", scheduler)), address=scheduler)
 
 
 class _Client(Client):
@@ -128,7 +128,8 @@ class _Client(Client):
         try:
             super().__init__(**way)
         except BaseException:
-            self.close()
+            if self.status != "newly-created":  # else it has no loop to close it with
+                self.close()
             dask.config.set(scheduler=before)
             raise
 

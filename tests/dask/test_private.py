@@ -250,6 +250,13 @@ def test_a_scheduler_that_dask_cannot_connect_to_is_refused(address: str, store:
         assert dask.config.get("scheduler") == "synchronous"
 
 
+def test_what_dask_refuses_before_it_starts_a_client_is_refused() -> None:
+    from emdiam.dask.opening import client_of
+
+    with pytest.raises(InputError, match="Dask cannot connect to the scheduler"), client_of(5):
+        pass
+
+
 # -- losses while workers start -------------------------------------------------------------------
 def test_workers_that_end_while_they_start_are_replaced_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     from emdiam.dask import internals
