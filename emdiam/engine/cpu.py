@@ -19,7 +19,8 @@ from ..store.store import Store, blamed_on
 from ..stream.blocks import build_block_table
 from ..stream.counters import SharedCounters
 from ..stream.pager import Arena, Pager
-from ..stream.plan import READERS, MemoryPlan, Reserve, make_plan
+from ..stream.plan import READERS, MemoryPlan, make_plan
+from ..stream.reserve import Reserve
 from ..stream.rows import RowCheck
 from ..stream.threads import Threads
 from ..traverse.bfs import NOTHING_LEARNED, BfsResult, BfsRun

@@ -1,6 +1,6 @@
 """Rooted spanning forests on disk: see Forest and Trees in engine/interface.py.
 
-The forest is stored as separate rows (TreeRows). Its trees are components, each with hub, size and vertex of
+The forest is stored as separate rows (tree_rows.py). Its trees are components, each with hub, size and vertex of
 smallest rank. Heights come from a BFS of the forest from its roots (growth.py), level by level.
 Bytes: 24 per tree with an edge, as in the method; one range of vertices at a time.
 """
@@ -21,7 +21,8 @@ from .components import Hidden, external_components
 from .disk import NaturalRanks
 from .queues import Space
 from .rows import Rows, pieces
-from .tree_refinement import DiskRefinement, TreeRows
+from .tree_refinement import DiskRefinement
+from .tree_rows import TreeRows
 
 _NO_TREE = np.iinfo(np.uint32).max
 _RANK_BITS = 32

@@ -3,7 +3,7 @@
 planned RSS = base (measured in this process, plus memory that kernels will take) + vertex state of the largest phase +
 reserve + pool + buffers + arena. Phases free their state before the next one allocates: so the maximum counts, not the
 sum. Vertex state is planned for columns of one byte and a connected graph. Wider columns and component labels take the
-reserve, and if that is too small, the arena gives up blocks (Reserve); so the limit holds for every graph. The arena
+reserve, and if that is too small, the arena gives up blocks (reserve.py); so the limit holds for every graph. The arena
 gets the rest.
 
 A plan is accepted if the memory suffices for narrow columns and a connected graph. The minimum that it names suffices
@@ -21,7 +21,6 @@ from ..errors import BudgetError, InputError, MoreMemoryError
 from ..store.store import Store
 from ..units import BASE_JITTER, budget_bytes, current_rss_bytes, format_size
 from .offsets import starts_bytes
-from .pager import Pager
 
 READERS = 3
 MIN_BLOCKS = 4
@@ -333,47 +332,3 @@ def _run_blocks(spare: int, n_blocks: int, fetchers: int, block: int) -> int:
     least = min(MIN_BLOCKS, max(1, n_blocks)) * block
     return longest_run(lambda run: buffer_bytes(fetchers, run, block) + least <= spare // 2
                        and run <= max(1, n_blocks // fetchers))
-
-
-class Reserve:
-    """The reserve of one run, for columns wider than a byte and labels of components. Where it is too small, the arena
-    gives up slots for good, so the peak stays as planned. Parameters: the plan, and the pager with the arena."""
-
-    def __init__(self, plan: MemoryPlan, pager: Pager) -> None:
-        self._plan, self._pager = plan, pager
-        self._left, self._width, self._taken = plan.reserve_bytes, 1, 0
-        self._held: dict[str, int] = {}
-
-    def widen(self, item: int) -> None:
-        """Account for columns with entries of `item` bytes, unless they were as wide before. Raises MoreMemoryError."""
-        if item <= self._width:
-            return
-        phases = self._plan.phases
-        before, after = (max(phase.at_width(width) for phase in phases) for width in (self._width, item))
-        self._take(after - before, f"distances need {item} bytes each, since they may exceed"
-                                  f" {(1 << 8 * self._width) - 3:,}; columns of them")
-        self._width = item
-
-    def hold(self, what: str, n_bytes: int) -> None:
-        """Account for `n_bytes` of `what`, a noun in the plural, in place of its previous amount. Raises
-        MoreMemoryError."""
-        self._take(n_bytes - self._held.get(what, 0), what)
-        self._held[what] = n_bytes
-
-    def take_rest(self, *, arena: bool) -> int:
-        """Take the remaining reserve, after the last traversal; returns its bytes. arena : also take slots, all but
-        MIN_BLOCKS."""
-        taken, self._left = self._left, 0
-        return taken + (self._pager.give_up(self._plan.arena_bytes, MIN_BLOCKS) if arena else 0)
-
-    def _take(self, n_bytes: int, what: str) -> None:
-        short = n_bytes - self._left
-        if short > 0:
-            self._left += self._pager.give_up(short, MIN_BLOCKS)
-        if n_bytes > self._left:
-            missing = n_bytes - self._left
-            raise MoreMemoryError(f"{what} take {format_size(n_bytes)} beside the planned vertex state, which is"
-                                  f" {format_size(missing)} more than there is", missing, without_arena=True,
-                                  reserve_bytes=self._taken + n_bytes)
-        self._left -= n_bytes
-        self._taken += n_bytes

@@ -21,7 +21,7 @@ from ..stream.blocks import BlockTable
 from ..stream.counters import SharedCounters
 from ..stream.offsets import following_starts, row_length, row_starts, starts_dtype
 from ..stream.pager import BlockKernel, Pager
-from ..stream.plan import Reserve
+from ..stream.reserve import Reserve
 from ..stream.threads import Threads
 from .direction import DIRECTIONS
 from .rows import mark_blocks

@@ -10,7 +10,7 @@ BUDGET_FAULTS = (
           ("tests/stream/test_reserve.py",)),
     Fault("bounds are never larger than the longest distance", "emdiam/stream/plan.py",
           "largest = 2 * self.longest + _BEYOND", "largest = self.longest", ("tests/stream/test_reserve.py",)),
-    Fault("a reserve that was found to be too small is planned again", "emdiam/stream/plan.py",
+    Fault("a reserve that was found to be too small is planned again", "emdiam/stream/reserve.py",
           "reserve_bytes=self._taken + n_bytes)", "reserve_bytes=0)", ("tests/stream/test_reserve.py",)),
     Fault("no run begins again", "emdiam/engine/attempts.py",
           "error.known is None or self._count == MOST", "error.known is None or self._count <= MOST",

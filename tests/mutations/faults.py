@@ -460,7 +460,7 @@ FAULTS = (
           "[(i, j) for i in others for j in others]", "[(i, j) for i in others for j in others[1:]]", _PAIRS),
     Fault("the lower quarters are not relaxed by the upper", "emdiam/paths/pairs/floyd_warshall.py",
           "        tiles.relax(_places(second, second), first)\n", "", _PAIRS),
-    Fault("squaring ends after one round", "emdiam/paths/pairs/methods.py",
+    Fault("squaring ends after one round", "emdiam/paths/pairs/squaring.py",
           "    while tiles.relax(places, every):\n        pass", "    tiles.relax(places, every)", _PAIRS),
     Fault("a row falls unseen when sums are lazy", "emdiam/paths/pairs/min_plus.py",
           "                fell |= before[j] != matrix[i, first + j]\n", "                pass\n", _PAIRS),

@@ -108,7 +108,7 @@ def test_an_attempt_that_knows_more_follows_one_that_found_more(
 ) -> None:
     """Where even the fourth finds more, vertex state goes on disk."""
     from emdiam.errors import MoreMemoryError
-    from emdiam.stream.plan import Reserve
+    from emdiam.stream.reserve import Reserve
 
     known: list[Known | None] = []
     attempt = hops._solve

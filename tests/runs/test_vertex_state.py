@@ -17,7 +17,7 @@ from emdiam.runs.hops import nothing_yet
 from emdiam.runs.plan import plan_run
 from emdiam.runs.task import Session, execute, make_task
 from emdiam.store.store import open_store
-from emdiam.stream.plan import Reserve
+from emdiam.stream.reserve import Reserve
 from tests.helpers.stores import odd_graphs, write_store
 
 GRAPH = odd_graphs()["long-caterpillar"]

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from emdiam.errors import BudgetError, MoreMemoryError
-from emdiam.stream.plan import MIN_BLOCKS, Known, Phase, Pool, Reserve, known_of, make_plan, most_parts
+from emdiam.stream.plan import MIN_BLOCKS, Known, Phase, Pool, known_of, make_plan, most_parts
+from emdiam.stream.reserve import Reserve
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, write_store
 

@@ -10,7 +10,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from emdiam.stream.plan import Phase, Reserve
+from emdiam.stream.plan import Phase
+from emdiam.stream.reserve import Reserve
 from emdiam.traverse import shared_levels, sparse, workspace
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, odd_graphs, write_store

@@ -1,4 +1,4 @@
-"""The methods of all pairs by name, and products of the matrix with itself, again and again."""
+"""The methods of all pairs by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .harish import Searches, search_crauser, search_frontiers
 from .johnson import Johnson
 from .separators import Separators
 from .single_kernel import single_kernel
-from .tiles import Tiles
+from .squaring import lazy_minimum, squaring
 
 AUTO = "auto"
 # A method works on one matrix in memory; on tiles, in memory or on disk; or on rows of the graph, with a few rows of
@@ -35,32 +35,6 @@ class PairsMethod:
 
 def _searches(kernel: Any) -> Callable[..., Searches]:
     return lambda rows, lengths, threads, tick, room_bytes: Searches(rows, lengths, threads, tick, kernel)
-
-
-def squaring(tiles: Tiles) -> None:
-    """Turn the adjacency matrix into the matrix of distances along at most 2, 4, 8, ... arcs: D = min(D, D x D).
-
-    So log2(n - 1) rounds cover every path. (Algorithm 6 of Busato and Bombieri prints D x W with this number of rounds,
-    which omits all paths of more than log2 n + 1 arcs; D x W needs n - 2 rounds.) Later tiles of a round use tiles that
-    changed in it, which can only save rounds; a round without a change is the last. Work: n^3 a round.
-    Source: Tran, Lee and Hong (2010), for matrices beyond the memory of a device; Busato and Bombieri, section 4.
-    """
-    every = range(tiles.count)
-    places = [(i, j) for i in every for j in every]
-    while tiles.relax(places, every):
-        pass
-
-
-def lazy_minimum(tiles: Tiles) -> None:
-    """The same by products of streamed blocks with lazy minima, which skip sums with an infinite term.
-
-    Blocks of a row of the left factor meet blocks of the right one; row i skips k if its entry (i, k) is infinite, as
-    most are in the first rounds of a sparse graph. Work a round: n^2 entries are tested for every column of blocks, and
-    n sums for each finite one.
-    Source: Harish, Vineet and Narayanan, Large Graph Algorithms for Massively Multithreaded Architectures (2009).
-    """
-    while tiles.relax_lazily():
-        pass
 
 
 METHODS: dict[str, PairsMethod] = {method.name: method for method in (

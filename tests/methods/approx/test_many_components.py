@@ -24,7 +24,7 @@ from emdiam.methods.exact.pivot_columns import budget_bytes
 from emdiam.runs.plan import plan_run
 from emdiam.runs.task import execute, make_task
 from emdiam.store.store import open_store
-from emdiam.stream.plan import Reserve
+from emdiam.stream.reserve import Reserve
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, write_store
 
