@@ -41,13 +41,13 @@ class Uncovered(Exception):
 
 
 class NumbaFunction:
-    """A function that numba compiles. kind : kernel, inlined or intrinsic. allocates : whether it makes arrays. native
-    : numba's version of it, once it is needed."""
+    """A function that numba compiles. kind : kernel, inlined or intrinsic. native : numba's version of it, once it is
+    needed."""
 
-    def __init__(self, function: Any, kind: str, allocates: bool = False) -> None:
+    def __init__(self, function: Any, kind: str) -> None:
         self.__module__, self.__doc__ = function.__module__, function.__doc__
         self.__name__, self.__qualname__ = function.__name__, function.__qualname__
-        self.py_func, self.kind, self.allocates = function, kind, allocates
+        self.py_func, self.kind = function, kind
         self.native: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
@@ -62,8 +62,8 @@ class CompiledKernel(NumbaFunction):
 
     patience = 0.3
 
-    def __init__(self, function: Any, allocates: bool, uncompiled: Any = None) -> None:
-        super().__init__(function, "kernel", allocates)
+    def __init__(self, function: Any, uncompiled: Any = None) -> None:
+        super().__init__(function, "kernel")
         self.callers: list[Caller] = []
         self._by_kinds: dict[Any, Caller] = {}
         self._uncompiled, self._looked_for = uncompiled, False
@@ -176,17 +176,16 @@ def _plain_result(value: Any) -> Any:
         value.item() if isinstance(value, np.generic) else value)
 
 
-def kernel(function: Any = None, *, allocates: bool = True, uncompiled: Any = None) -> Any:
+def kernel(function: Any = None, *, uncompiled: Any = None) -> Any:
     """Compile a function at its first call for each kind of arguments, or load it; releases the GIL.
 
-    allocates : False for a function that makes no array and counts no references to its arguments, which matters if a
-    level takes nanoseconds. uncompiled : a numpy version for few items if no object exists; True: the function itself,
-    run by Python; on_lists: the same, on lists."""
+    uncompiled : a numpy version for few items if no object exists; True: the function itself, run by Python; on_lists:
+    the same, on lists."""
     if function is None:
-        return lambda decorated: kernel(decorated, allocates=allocates, uncompiled=uncompiled)
+        return lambda decorated: kernel(decorated, uncompiled=uncompiled)
     if uncompiled is on_lists:
         uncompiled = on_lists(function)
-    return CompiledKernel(function, allocates, function if uncompiled is True else uncompiled)
+    return CompiledKernel(function, function if uncompiled is True else uncompiled)
 
 
 def on_lists(function: Any) -> Any:

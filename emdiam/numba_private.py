@@ -49,6 +49,9 @@ _KERNEL: dict[str, Any] = {"nopython": True, "boundscheck": None, "error_model":
 # For functions that make no array: references to their arguments are not counted.
 _UNCOUNTED: dict[str, Any] = {"_nrt": False}
 _INNER: dict[str, Any] = {"forceinline": True, **_UNCOUNTED}
+# Functions and methods of numpy that make an array.
+_MAKERS = frozenset(("arange", "argsort", "array", "concatenate", "copy", "empty", "empty_like", "full", "ones", "sort",
+                     "zeros", "zeros_like"))
 
 RUNTIME = Path(__file__).with_name("kernel_runtime.ll")  # replaces numba's runtime and library
 
@@ -101,10 +104,23 @@ def dispatcher(compiled: NumbaFunction) -> Any:
         if compiled.kind == "intrinsic":
             compiled.native = numba.extending.intrinsic(compiled.py_func)
         else:
-            options = {**_KERNEL, **(_UNCOUNTED if not compiled.allocates else {}),
+            options = {**_KERNEL, **({} if _allocates(compiled) else _UNCOUNTED),
                        **(_INNER if compiled.kind == "inlined" else {})}
             compiled.native = _Dispatcher(_for_numba(compiled.py_func), targetoptions=options)
     return compiled.native
+
+
+def _allocates(compiled: NumbaFunction) -> bool:
+    """Whether a kernel makes arrays, or calls one that does and may return them. numba refuses to compile a function
+    that makes arrays in a way that is not listed here."""
+    if compiled.kind != "kernel":
+        return False
+    function = compiled.py_func
+    inner = {name: value for name, value in function.__globals__.items() if isinstance(value, NumbaFunction)}
+    names, cells = _names(function.__code__), [cell.cell_contents for cell in function.__closure__ or ()]
+    called = [*(inner[name] for name in names & inner.keys()),
+              *(value for value in cells if isinstance(value, NumbaFunction))]
+    return not _MAKERS.isdisjoint(names - inner.keys()) or any(map(_allocates, called))
 
 
 def _for_numba(function: Any) -> Any:

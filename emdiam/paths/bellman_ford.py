@@ -50,7 +50,7 @@ def lower_labels(rows: WeightedRows, labels: np.ndarray, options: SearchOptions)
     return rounds
 
 
-@kernel(allocates=False)
+@kernel
 def relax_all(graph, labels, none, starts, taken):
     """A thread's part of a round: take ranges of vertices until none remain; return whether a label fell. starts :
     int64[k + 1], first vertices of the ranges. taken : uint64[1], 0 before the round."""

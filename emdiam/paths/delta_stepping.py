@@ -141,7 +141,7 @@ def _few(chunk, after):
     return count <= _FUSED
 
 
-@kernel(allocates=False)
+@kernel
 def run_buckets(graph, labels, bins, batches, shared, work, state, scale, most,
                 team):
     """Relax bucket after bucket, on all threads that call it with the same `shared`. Returns the reason to stop: no

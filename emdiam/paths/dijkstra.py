@@ -122,7 +122,7 @@ def near(rows: WeightedRows, source: int, room: np.ndarray) -> tuple[np.ndarray,
     return heap[n - state[1] :], int(state[0])
 
 
-@kernel(allocates=False)
+@kernel
 def settle_near(offsets, heads, costs, source, room, distances, heap, place, state):
     """See near. state : int64[2], arcs relaxed, and vertices settled. Settled vertices are stored at the end of `heap`:
     each has left the heap, and none returns to it."""
@@ -161,7 +161,7 @@ def balls(rows: WeightedRows, count: int, tick: Callable[[], None]) -> tuple[np.
     return radii, sums
 
 
-@kernel(allocates=False)
+@kernel
 def sum_balls(offsets, heads, costs, about, distances, heap, place, radii, sums, none):
     """See balls; for vertices about[0] to about[1] - 1, with about[2] others and about[3] arcs. distances, place :
     reset before and after. none : see unreached."""

@@ -113,7 +113,7 @@ def relax_arcs(v, begin, end, graph, labels, out, marks, shared):
             wait_for_next(u, out, marks, shared)
 
 
-@kernel(allocates=False)
+@kernel
 def by_vertices(graph, labels, frontier, ends, shares, out, marks, shared):
     """A thread's part of a round: take parts of the frontier until none remain. shares, ends : unused."""
     offsets = graph[0]
@@ -140,7 +140,7 @@ def merge_place(ends, diagonal):
     return low
 
 
-@kernel(allocates=False)
+@kernel
 def by_merge_path(graph, labels, frontier, ends, shares, out, marks, shared):
     """A thread's part of a round: one of `shares` equal pieces of the path through rows and arcs.
 

@@ -67,7 +67,7 @@ def _leads_on(u, p, v, graph):
     return length > 0 and (not back or np.int64(costs[p]) + np.int64(costs[begin]) < 0)
 
 
-@kernel(allocates=False)
+@kernel
 def relax_words(graph, words, frontier, ends, shares, out, marks, shared):
     """A thread's part of a round: take parts of the frontier until none remain. shares, ends : unused."""
     offsets, heads, costs = graph

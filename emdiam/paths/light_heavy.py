@@ -45,7 +45,7 @@ class KindsOfArcs(FrontierRounds):
         self._arcs = int(shared[_ARCS])
 
 
-@kernel(allocates=False)
+@kernel
 def by_weight(graph, labels, frontier, delta, heavy, out, marks, shared):
     """A thread's part of a round: take parts of the frontier until none remain. delta : float64. heavy : relax the arcs
     above delta; else the other arcs."""

@@ -205,7 +205,7 @@ def _finish(visited, fronts, queues, state, front, bias, limits, call, done):
     return THIN if call[_THREADS] > 1 and call[_SHORT] > _MOST_SHORT else -1
 
 
-@kernel(allocates=False, uncompiled=uncompiled.bfs_whole)
+@kernel(uncompiled=uncompiled.bfs_whole)
 def bfs_whole(graph, found, fronts, queues, buffers, shared, state, front, bias, limits, call):
     """Run BFS levels on every thread that calls it with the same `shared`. All but one return -1; that one returns why
     it stopped, always between two levels: DONE, LIMIT, SLICE, DENSE (very many arcs), SHARE (worth more threads than

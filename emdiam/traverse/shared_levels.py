@@ -162,7 +162,7 @@ def _close(queues, shared, state):
     return -1
 
 
-@kernel(allocates=False)
+@kernel
 def shared_levels(graph, found, queues, missed, buffers, shared, state, limits):
     """Run BFS levels on every thread that calls it with the same `shared`. All but one return -1; that one returns why
     it stopped (DONE, DENSE, LIMIT, SLICE, THIN: between two levels; MISSING: before the end of one), with the arcs of

@@ -208,7 +208,7 @@ def _reach(args, v, w, there, tail):
 _walk_bfs = queue_walk(_reach)
 
 
-@kernel(allocates=False, uncompiled=uncompiled.sparse_bfs)
+@kernel(uncompiled=uncompiled.sparse_bfs)
 def sparse_bfs(paging, offsets, visited, dist, targets, queues, missed, state, limits):
     """Run BFS levels; returns why it stopped (DONE, MISSING, DENSE, LIMIT, SLICE, MET).
 

@@ -255,7 +255,7 @@ def _lower(args, v, w, there, tail):
 _walk_spread = queue_walk(_lower)
 
 
-@kernel(allocates=False, uncompiled=uncompiled.sparse_spread)
+@kernel(uncompiled=uncompiled.sparse_spread)
 def sparse_spread(paging, offsets, bound, queues, missed, state, limits):
     """Spread bounds: a neighbour of a vertex with bound k gets min(its bound, k + 1).
 

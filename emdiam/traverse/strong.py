@@ -169,7 +169,7 @@ def _by_sweeps(core: Core, tick: Tick) -> tuple[np.ndarray, int]:
     return roots, len(ranked)
 
 
-@kernel(allocates=False)
+@kernel
 def tarjan(paging, offsets, order, low, numbers, stack, calls, places, state, most_arcs):
     """Continue a depth-first search over all vertices for about most_arcs arcs; returns -1 when it is done, else -2.
 

@@ -191,7 +191,7 @@ class BoundedEccentricities(DirectedMethod):
         return VertexSet(len(ids), list(self.metric.store.user_ids(ids[:most])))
 
 
-@kernel(allocates=False)
+@kernel
 def next_open(vertices, ends, heads, lengths, lower, upper, numbers, least, about):
     """Index of the first vertex from about[0] on whose bounds still differ after use of its heads, which are in other
     components; len(vertices) if there is none. least : about[1], more than any bound, for every component, before and

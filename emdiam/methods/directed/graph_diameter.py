@@ -94,7 +94,7 @@ class DirectedGraphDiameter(DirectedMethod):
         self.bound = min(self.bound, max(self.best.length, most))
 
 
-@kernel(allocates=False)
+@kernel
 def next_source(vertices, ends, heads, lengths, bounds, numbers, least, about):
     """Index of the first vertex from about[0] on whose bound, and whose bound by heads, exceed about[1]; len(vertices)
     if there is none. Bounds by heads replace others. heads[ends[i] : ends[i + 1]] are those of vertices[i]. least :
@@ -118,7 +118,7 @@ def next_source(vertices, ends, heads, lengths, bounds, numbers, least, about):
     return len(vertices)
 
 
-@kernel(allocates=False)
+@kernel
 def lower_by(bounds, distances, unreached, eccentricity):
     """bounds[v] = min(bounds[v], distances[v] + eccentricity) if v has a distance."""
     for v in range(len(bounds)):

@@ -153,7 +153,7 @@ class DirectedPivots(DirectedGraphDiameter):
         return True
 
 
-@kernel(allocates=False)
+@kernel
 def fold(upper, lower, distances, numbers, about):
     """Update the bounds on the eccentricities of one side, [n] each, with distances to a vertex of component about[1]
     whose eccentricity is at most about[2]. about[0] : unreached."""
@@ -167,7 +167,7 @@ def fold(upper, lower, distances, numbers, about):
             upper[v] = d + about[2]
 
 
-@kernel(allocates=False)
+@kernel
 def all_near(table, mine, same, about):
     """Whether every other vertex is within about[1] through a pivot, or not reached at all. table : distances
     between the pivots and the others, [pivots, others]. mine : int64[pivots]. same : bool[pivots], whether the pivot

@@ -124,7 +124,7 @@ class DirectedSweep(DirectedPivots):
                 "known_diameter": self.options.known_diameter}
 
 
-@kernel(allocates=False)
+@kernel
 def near_roots(vertices, ends, heads, lengths, numbers, near, none):
     """Lower near, int64[2, n], lengths of paths to and from roots (0 at roots, else `none` at first), within whole
     components, in a few rounds, forwards and backwards in turn. heads[ends[i] : ends[i + 1]] are those of
@@ -148,7 +148,7 @@ def near_roots(vertices, ends, heads, lengths, numbers, near, none):
             break
 
 
-@kernel(allocates=False)
+@kernel
 def lower_by_heads(vertices, ends, heads, lengths, bounds, numbers, least, leaving, near, none):
     """Raise leaving[c], for the component c of each of `vertices`, to the bound on paths from its root through the
     vertex and its heads in other components, which have bounds. heads[ends[i] : ends[i + 1]] are those of vertices[i].
