@@ -22,7 +22,7 @@ from numba.core import types as numba_types
 from numba.core.codegen import AOTCodeLibrary, AOTCPUCodegen
 from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
 
-from .jit import NumbaFunction
+from .jit import CompiledKernel, NumbaFunction
 from .kernel_code import Kind, Result, caller_code
 
 _BLAS = "scipy.linalg.cython_blas"
@@ -113,14 +113,10 @@ def dispatcher(compiled: NumbaFunction) -> Any:
 def _allocates(compiled: NumbaFunction) -> bool:
     """Whether a kernel makes arrays, or calls one that does and may return them. numba refuses to compile a function
     that makes arrays in a way that is not listed here."""
-    if compiled.kind != "kernel":
-        return False
-    function = compiled.py_func
-    inner = {name: value for name, value in function.__globals__.items() if isinstance(value, NumbaFunction)}
-    names, cells = _names(function.__code__), [cell.cell_contents for cell in function.__closure__ or ()]
-    called = [*(inner[name] for name in names & inner.keys()),
-              *(value for value in cells if isinstance(value, NumbaFunction))]
-    return not _MAKERS.isdisjoint(names - inner.keys()) or any(map(_allocates, called))
+    names, function = _names(compiled.py_func.__code__), compiled.py_func
+    values = [function.__globals__.get(name) for name in names]
+    values += [cell.cell_contents for cell in function.__closure__ or ()]
+    return not _MAKERS.isdisjoint(names) or any(isinstance(one, CompiledKernel) and _allocates(one) for one in values)
 
 
 def _for_numba(function: Any) -> Any:

@@ -23,7 +23,6 @@ SECOND_OR_THIRD = "the other end of an edge may be the second field of a line, o
 _DASHED = re.compile(r"\s*\d+(?:[-–]|\s+[-–]\s+)\d+\s*", re.ASCII)  # not 1 -2, which has a negative number
 # Optionally with a value after it, as sparse matrices are printed.
 _TUPLE = re.compile(r"\s*[(\[].*[)\]]\s*,?(?:\s+[-+\d.eE]+)?\s*")
-_TWO_TUPLES = re.compile(r"[)\]]\s*,?\s*[(\[]")
 _COLON = re.compile(r"\s*(?:[^\s,]*[^\s:,])\s*:(?:\s|$)")
 _NAMES_COLON = re.compile(r"\s*([^\s:,][^:,]*):(?:\s|$)")
 _ATTRIBUTES = re.compile(r"\s*([^\s{][^{]*)(?<=[\s,;|])\{(?:[^:]*:.*)?\}\s*$")
@@ -60,11 +59,6 @@ def arrow_of(lines: Sequence[str]) -> str:
 def are_tuples(lines: Sequence[str]) -> bool:
     """Whether each line is a pair in brackets, as in (1, 2), perhaps with a value, as in (1, 2)  0.5."""
     return bool(lines) and all(_TUPLE.fullmatch(line) for line in lines)
-
-
-def has_two_tuples(line: str) -> bool:
-    """Whether a line has several pairs in brackets, as in [(1, 2), (2, 3)]."""
-    return bool(_TWO_TUPLES.search(line))
 
 
 def begin_with_colons(lines: Sequence[str]) -> bool:

@@ -49,7 +49,7 @@ class HiddenComponents(Components):
         self.entries = np.arange(count, dtype=np.uint32 if small else np.uint64) if entries is None else entries
         if entries is None:
             self._unite(tick)
-        super().__init__(HiddenLabels(self, reached_label), reached_label,
+        super().__init__(HiddenLabels(self), reached_label,
                          sum(len(roots) for roots, _ in self._sizes()))
 
     def _unite(self, tick: Tick) -> None:
@@ -137,7 +137,7 @@ class HiddenComponents(Components):
 class HiddenLabels:
     """Labels of all vertices, computed on demand: labels[start:stop] is id[k]."""
 
-    def __init__(self, components: HiddenComponents, reached_label: int) -> None:
+    def __init__(self, components: HiddenComponents) -> None:
         self._components = components
         self.dtype = components._core.work.queues.dtype
 

@@ -24,7 +24,7 @@ built. Distances are unsigned, `none` without a path to a source; bounds are int
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -75,14 +75,6 @@ class HeightCandidates:
         points[:, k] = np.where(reached, sums, _FAR[dtype])
         self._points = points
         return True
-
-    def points_of(self, vertices: Sequence[int]) -> np.ndarray:
-        """The coordinates of candidates, unsigned[k, pivots]."""
-        return self._points[[int((self.vertices == vertex).argmax()) for vertex in vertices]]
-
-    def n_of(self, component: int) -> int:
-        """Number of candidates of a component."""
-        return int(np.count_nonzero(self._component[self.vertices] == component))
 
     def certify(self, upper: np.ndarray, limit: int, tick: Tick = no_tick) -> list[OpenPair]:
         """Drop vertices that are settled (`upper`, int64[n_vertices], <= limit) or in no open pair; returns the open

@@ -139,12 +139,10 @@ def part_size(n_vertices: int) -> int:
 
 @dataclass
 class _Part:
-    """vertices, boundary : int64[p], int64[b], ascending. within : dtype[padded p, padded p], distances inside the
-    part. places : int64[b], positions of the boundary among the vertices. first : number of its first boundary vertex
-    among all boundary vertices."""
+    """vertices : int64[p], ascending. within : dtype[padded p, padded p], distances inside the part. places : int64[b],
+    positions of its boundary among the vertices. first : number of its first boundary vertex among all of them."""
 
     vertices: np.ndarray
-    boundary: np.ndarray
     within: np.ndarray
     places: np.ndarray
     first: int = 0
@@ -194,7 +192,7 @@ class Separators:
             local[vertices] = np.arange(len(vertices))
             places = np.flatnonzero(on_boundary[vertices])
             within = self._closed(self._arcs_within(vertices, local))
-            parts.append(_Part(vertices, vertices[places], within, places, first))
+            parts.append(_Part(vertices, within, places, first))
             self._number[vertices[places]] = np.arange(first, first + len(places))
             first += len(places)
         return parts
