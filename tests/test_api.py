@@ -423,3 +423,9 @@ def test_type_hints_of_public_names_can_be_had(module: str):
     for item in asked:
         typing.get_type_hints(item)
     assert asked
+
+
+@pytest.mark.parametrize("directed", [True, 1, "up"])
+def test_eccentricities_along_arcs_have_a_direction(directed: object) -> None:
+    with pytest.raises(InputError, match="directed is out or in"):
+        emdiam.eccentricities([(1, 2)], directed=directed)

@@ -15,7 +15,7 @@ from tests.fuzz.campaign import Tally, campaign
 from tests.fuzz.kinds import KINDS
 
 COUNTS = {"inputs": 200_000, "readers": 20_000, "bvgraphs": 200_000, "corruptions": 5_000, "stores": 3_000,
-          "certificates": 10_000, "checkpoints": 2_000}
+          "certificates": 10_000, "proofs": 10_000, "checkpoints": 2_000}
 # Of another kind: whole commands, and moments instead of damage (signals.py).
 SIGNALS, N_SIGNALS = "signals", 300
 DEFAULTS = ", ".join(f"{count:,} {kind}" for kind, count in {**COUNTS, SIGNALS: N_SIGNALS}.items())

@@ -12,7 +12,7 @@ from tests.fuzz.outcome import Outcome
 # attack(random numbers of this attack) -> outcome
 Attack = Callable[[random.Random], Outcome]
 
-KINDS = ("inputs", "readers", "bvgraphs", "corruptions", "stores", "certificates", "checkpoints")
+KINDS = ("inputs", "readers", "bvgraphs", "corruptions", "stores", "certificates", "proofs", "checkpoints")
 # For the test of the campaign itself.
 PLANTED = "planted"
 

@@ -12,7 +12,7 @@ from tests.fuzz.campaign import campaign
 from tests.fuzz.kinds import KINDS, PLANTED
 
 FEW = {"inputs": 200, "readers": 60, "bvgraphs": 300, "corruptions": 20, "stores": 20, "certificates": 30,
-       "checkpoints": 15}
+       "proofs": 60, "checkpoints": 15}
 
 
 def test_a_campaign_tells_every_outcome_apart():

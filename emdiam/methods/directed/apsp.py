@@ -47,7 +47,7 @@ class DirectionOptions(DirectedOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.direction not in ("out", "in"):
-            raise InputError("eccentricities are those of distances out or in", text=self.direction)
+            raise InputError("for eccentricities directed is out or in", text=str(self.direction))
 
 
 class DirectedApsp(DirectedMethod):
