@@ -13,11 +13,16 @@ bytes moved those of the sectors of 32 bytes that they touch, which caches may h
 operations of the warp that makes the most, from barrier to barrier; of these a GPU has several on their way where they
 do not depend on each other. At one place: the most atomic operations of a launch in one sector. They depend on the
 number of multiprocessors.
+
+Some steps of `exact` are chosen by seconds, here those of the machine of fibres. With --steady, by a clock that counts
+levels and how often it is asked, at what a level and a launch with its copy take on a GPU: two trees are compared by
+the same choices.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
 import time
@@ -51,6 +56,8 @@ SHARE, A_TRAVERSAL = 0.01, 64 << 10
 OFFSET = 4
 # Bytes of a sector of the device's memory.
 SECTOR = 32
+# Seconds of a level, and between two looks at a steady clock.
+LEVEL_SECONDS, STEP_SECONDS = 4e-6, 2e-5
 
 
 def graph_named(text: str) -> HostGraph:
@@ -140,13 +147,21 @@ RUNS: dict[str, Callable[[GpuEngine, int], int]] = {
     WIDE: _wide}
 
 
+def steady_clock(engine: GpuEngine) -> Callable[[], float]:
+    """A clock that counts levels, and how often it is asked."""
+    asked = itertools.count()
+    return lambda: LEVEL_SECONDS * engine.core.counters.snapshot().levels + STEP_SECONDS * next(asked)
+
+
 def measure(graph: HostGraph, device: Device, paths: Sequence[str] = PATHS,
-            requests: Callable[[], Any] | None = None) -> Iterator[dict[str, Any]]:
+            requests: Callable[[], Any] | None = None, steady: bool = False) -> Iterator[dict[str, Any]]:
     """A row a path of the code, each over an engine that has done it once before (which makes its buffers), but for
     `exact`, which starts anew. requests : makes what a device of the tests counts requests for memory in
-    (None: they are not counted)."""
+    (None: they are not counted). steady : whether steps are chosen by steady_clock, not by seconds."""
     for path in paths:
         with counted_engine(graph, device) as (engine, counting):
+            if steady:
+                engine.reporter.use_clock(steady_clock(engine))
             if path != "exact":
                 RUNS[path](engine, graph.hub)
             counting.inner.traffic = traffic = None if requests is None else requests()
@@ -203,6 +218,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--paths", default=",".join(PATHS), help=f"which of {', '.join(RUNS)} (default: all but {WIDE})")
     made.add_argument("--title", default="Counts", help="of the table")
     made.add_argument("--requests", action="store_true", help="count requests for the device's memory too; slower")
+    made.add_argument("--steady", action="store_true", help="choose steps by a clock that counts, not by seconds")
     made.add_argument("--sms", type=int, default=2, help="multiprocessors that the device says it has (default: 2; "
                       "a system allows mappings for about 12)")
     made.add_argument("--out", type=Path, help="a file for the rows, as JSON")
@@ -219,7 +235,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for text in given.graphs:
         graph = graph_named(text)
         device = open_device("shim-0", total=1 << 32, step_limit=1 << 40, resident=2048, n_sms=given.sms)
-        for row in measure(graph, device, given.paths.split(","), runner.Traffic if given.requests else None):
+        for row in measure(graph, device, given.paths.split(","), runner.Traffic if given.requests else None,
+                           given.steady):
             rows.append(row)
             print(markdown([row], ""), file=sys.stderr)
     if given.out is not None:

@@ -51,7 +51,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     rows = json.loads(out.read_text(encoding="utf-8"))
     assert [row["path"] for row in rows] == list(counts.PATHS) and rows[0]["class"] == "g" and rows[0]["m"] == 80
     assert "### Now" in capsys.readouterr().out
-    assert counts.main([str(store), "--paths", "bfs", "--requests", "--sms", "1"]) == 0
+    assert counts.main([str(store), "--paths", "bfs", "--requests", "--steady", "--sms", "1"]) == 0
     assert "### Requests for the device's memory" in capsys.readouterr().out
 
 
