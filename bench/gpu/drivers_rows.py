@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from emdiam.gpu.device_column import DeviceBoxTable, gathered, uncertified
+from emdiam.gpu.device_column import DeviceBoxTable, DeviceColumn, uncertified
 from emdiam.gpu.engine import count_steep, largest_degree, path_pieces, put_isolated, vertices_of_degree
 from emdiam.gpu.kernel_file import zeros
 from emdiam.gpu.vector import DeviceVector
+from emdiam.traverse.columns import ListedVertices
 
 from . import twins
 from .twins import UNREACHED
@@ -84,7 +85,21 @@ def boxes(subject: Subject, mapping: str) -> Iterator[bool]:
     far = candidates[distances[candidates] + int(distances[candidates].max(initial=0)) > top]
     yield int(sizes.sum()) >= far.size and len(largest) == len(sizes)
     members = table.members(np.ones(len(sizes), bool), upper.size)
-    yield members is not None and set(far.tolist()) <= set(members.tolist()) <= set(candidates.tolist())
+    yield members is not None and set(far.tolist()) <= set(members.ids.tolist()) <= set(candidates.tolist())
     left = uncertified(device, device.array(upper), [column], top)
-    yield set(far.tolist()) <= set(left.tolist()) <= set(candidates.tolist())
-    yield gathered(device, [column, column], left).tolist() == [[d, d] for d in distances[left].tolist()]
+    yield set(far.tolist()) <= set(left.ids.tolist()) <= set(candidates.tolist())
+    yield from candidate_values(DeviceColumn(device, column), left, distances[left.ids], top)
+
+
+def candidate_values(column: DeviceColumn, vertices: ListedVertices, expected: np.ndarray, top: int) -> Iterator[bool]:
+    """Distances of listed vertices, of one column and of two, and which are above a half, before and after half of them
+    are dropped."""
+    for _ in range(2):
+        points = np.zeros((len(vertices), 2), np.uint32)
+        vertices.put_points([column, column], top, points)
+        yield points.tolist() == [[d, d] for d in expected.tolist()]
+        yield vertices.values(column, top).tolist() == expected.tolist()
+        yield vertices.above(column, top // 2).tolist() == (expected > top // 2).tolist()
+        mask = np.arange(len(vertices)) % 2 == 0
+        vertices.keep(mask)
+        expected = expected[mask]

@@ -7,7 +7,8 @@ certified against all others are copied to the host. Device memory: slots * (4 k
 remaining boxes, and 4 bytes a vertex while members are listed.
 Source: methods/exact/candidates.py, coarse candidates, which does the same in RAM.
 
-Few candidates are listed with their distances, without certified ones: 4 bytes a vertex meanwhile.
+Candidates are listed without certified ones: 4 bytes a vertex meanwhile. Their list stays on the device (4 bytes each);
+the host gets it as a bitmap if that is smaller, distances in the narrowest type that has them, and answers as bits.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..traverse.columns import BoxTable, Column
+from ..traverse.columns import BoxTable, Column, ListedVertices, smallest_dtype
 from ..traverse.pivot_bounds import Folded, PivotBounds
 from ..traverse.ram_column import first_labelled, fitted
 from .components import DeviceLabels
@@ -58,38 +59,42 @@ class DeviceBoxTable:
         device, k = self._device, self._k
         extent, n_left = zeros(device, k, np.uint32), zeros(device, 1, np.uint64)
         self._kernels.launch("box_extent", self._slots, self._counts, self._slots, self._maxima, k, extent)
-        rows = device.empty(self._slots // 2 * (k + 2), np.uint32)
+        # Of distances above the limit it is enough that they are above it.
+        dtype = _narrowest(self._limit)
+        parts, most = 4 // dtype.itemsize, self._slots // 2
+        row_bytes = 4 + k * dtype.itemsize
+        self._left, rows = device.empty(most, np.uint32), device.empty(most * row_bytes, np.uint8)
         self._kernels.launch("left_boxes", self._slots, self._counts, self._slots, self._maxima, k, extent, self._limit,
-                             rows, n_left)
+                             np.uint32(dtype.itemsize), self._left, rows, n_left)
         boxes = int(device.to_host(n_left)[0])
-        told = device.to_host(rows[: boxes * (k + 2)]).reshape(boxes, k + 2)
-        self._left, self._sizes = told[:, 0].astype(np.int64), told[:, 1].astype(np.int64)
-        return np.ascontiguousarray(told[:, 2:]), self._sizes
+        table = device.to_host(rows[: boxes * row_bytes]).view(dtype).reshape(boxes, parts + k)
+        self._sizes = np.ascontiguousarray(table[:, :parts]).view(np.uint32).reshape(boxes).astype(np.int64)
+        return np.ascontiguousarray(table[:, parts:]), self._sizes
 
-    def members(self, is_open: np.ndarray, room: int) -> np.ndarray | None:
+    def members(self, is_open: np.ndarray, room: int) -> ListedVertices | None:
         """See BoxTable.members."""
         n_members = int(self._sizes[is_open].sum())
         if n_members > room:
             return None
         if n_members == 0:
-            return np.empty(0, np.int64)
-        device = self._device
+            return DeviceVertices(self._device, np.empty(0, np.int64))
+        device, boxes = self._device, len(is_open)
         marks = device.empty(self._slots, np.uint32)
         device.fill(marks, UNREACHED)
-        DeviceVector(device, marks).put(self._left[is_open], 0)
+        self._kernels.launch("mark_boxes", boxes, self._left, boxes, device.array(_as_bits(is_open)), marks)
         members = device.empty(self._n, np.uint32)
         self._kernels.launch("box_members", self._n, self._upper, self._n, np.uint32(self._limit), *self._boxes, marks,
                              members)
-        return DeviceVector(device, members).select("==", 0)
+        return DeviceVertices.of(device, members)
 
 
 # Another pass follows if a pass drops at least one in _WORTH candidates (WORTH of methods/exact/candidates.py).
 _WORTH = 8
 
 
-def uncertified(device: Device, upper: DeviceArray, columns: Sequence[DeviceArray], limit: int) -> np.ndarray:
-    """The vertices with limit < upper < unreached that passes have not certified against all remaining others;
-    ascending, int64[m]. upper, columns : uint32[n]. The host reads two numbers a pass. Work: O(k n) a pass."""
+def uncertified(device: Device, upper: DeviceArray, columns: Sequence[DeviceArray], limit: int) -> ListedVertices:
+    """The vertices with limit < upper < unreached that passes have not certified against all remaining others.
+    upper, columns : uint32[n]. The host reads two numbers a pass. Work: O(k n) a pass."""
     n, k, kernels = upper.size, len(columns), KernelFile(device, "boxes.cu")
     addresses = device.array(column_addresses(device, n, columns, k))
     members, left, dropped, begins = device.empty(n, np.uint32), 1, 1, True
@@ -99,25 +104,83 @@ def uncertified(device: Device, upper: DeviceArray, columns: Sequence[DeviceArra
         kernels.launch("drop_members", n, n, limit, addresses, k, extent, members, counts)
         left, dropped = (int(count) for count in device.to_host(counts))
         begins = False
-    return DeviceVector(device, members).select("==", 0)
+    return DeviceVertices.of(device, members)
 
 
-def gathered(device: Device, columns: Sequence[DeviceArray], ids: np.ndarray) -> np.ndarray:
-    """The values, uint32[m, k], of vertices `ids` (int64[m], valid) in k columns uint32[n]; one copy in each
-    direction."""
-    k, m = len(columns), len(ids)
-    if m == 0:
-        return np.empty((0, k), np.uint32)
-    # Addresses and vertices in one copy.
-    given = device.array(np.concatenate([column_addresses(device, columns[0].size, columns, k), ids.astype(np.uint64)]))
-    out = device.empty(m * k, np.uint32)
-    KernelFile(device, "boxes.cu").launch("gather_points", m * k, given[:k], k, given[k:], m, out)
-    return device.to_host(out).reshape(m, k)
+def _narrowest(largest: int) -> np.dtype[Any]:
+    """The narrowest type of values up to `largest`; larger ones come as its largest number."""
+    return smallest_dtype(min(largest, UNREACHED - 2))
+
+
+def _as_bits(mask: np.ndarray) -> np.ndarray:
+    """bool[m] as a bitmap, uint32[ceil(m / 32)], at least 1."""
+    packed = np.packbits(mask, bitorder="little")
+    return np.concatenate([packed, np.zeros(-len(packed) % 4 if len(packed) else 4, np.uint8)]).view(np.uint32)
+
+
+class DeviceVertices(ListedVertices):
+    """ListedVertices for columns on `device`, for vertices below 2^32.
+
+    listed : the same as uint32[m] on the device; None: it is copied there when it is needed.
+    """
+
+    def __init__(self, device: Device, ids: np.ndarray, listed: DeviceArray | None = None) -> None:
+        super().__init__(ids)
+        self._device, self._listed, self._kernels = device, listed, KernelFile(device, "boxes.cu")
+
+    @classmethod
+    def of(cls, device: Device, members: DeviceArray) -> DeviceVertices:
+        """The vertices where `members`, uint32[n], is 0."""
+        return cls(device, *DeviceVector(device, members).select_both("==", 0))
+
+    def _on_device(self) -> DeviceArray:
+        if self._listed is None:
+            self._listed = self._device.array(self.ids.astype(np.uint32))
+        return self._listed
+
+    def keep(self, mask: np.ndarray) -> None:
+        """See ListedVertices."""
+        super().keep(mask)
+        self._listed = None
+
+    def _gathered(self, entry: str, first: tuple[Any, ...], k: int, largest: int) -> np.ndarray:
+        """The result of a kernel that gathers k values of each vertex. first : its first arguments."""
+        device, m, dtype = self._device, len(self), _narrowest(largest)
+        if m == 0:
+            return np.empty(0, dtype)
+        out = device.empty(m * k * dtype.itemsize, np.uint8)
+        self._kernels.launch(entry, m * k, *first, self._on_device(), m, np.uint32(dtype.itemsize), out)
+        return device.to_host(out).view(dtype)
+
+    def values(self, column: Any, largest: int) -> np.ndarray:
+        """See ListedVertices."""
+        if not isinstance(column, DeviceColumn):
+            return super().values(column, largest)
+        return self._gathered("gather_values", (column.array,), 1, largest)
+
+    def put_points(self, columns: Sequence[Any], largest: int, points: np.ndarray) -> None:
+        """See ListedVertices."""
+        arrays, k = _arrays(columns), len(columns)
+        if arrays is None:
+            super().put_points(columns, largest, points)
+        elif len(self):
+            addresses = self._device.array(column_addresses(self._device, arrays[0].size, arrays, k))
+            points[:] = self._gathered("gather_points", (addresses, k), k, largest).reshape(len(self), k)
+
+    def above(self, column: Any, limit: int) -> np.ndarray:
+        """See ListedVertices."""
+        m = len(self)
+        if not isinstance(column, DeviceColumn) or m == 0:
+            return super().above(column, limit) if m else np.zeros(0, bool)
+        bits = self._device.empty(-(-m // 32), np.uint32)
+        self._kernels.launch("gather_above", m, column.array, self._on_device(), m, np.uint32(limit), bits)
+        words = self._device.to_host(bits).view(np.uint8)
+        return np.unpackbits(words, count=m, bitorder="little").astype(bool)
 
 
 _PIECE, _OPEN_PIECE = 1 << 17, 1 << 20
-# Bytes a vertex while candidates are listed: a mark, and the number of a remaining one; and a margin.
-_LISTED_BYTES, _MARGIN = 12, 1 << 16
+# Bytes a vertex while candidates are listed: a mark, a bit, and the number of a remaining one; and a margin.
+_LISTED_BYTES, _MARGIN = 9, 1 << 16
 _ALL_BITS = 0xFFFFFFFFFFFFFFFF
 _MOST_VERTICES = 1 << 32
 
@@ -186,18 +249,12 @@ class DeviceColumn(DeviceVector, Column):
             return None
         return DeviceBoxTable(self.device, self.array, arrays, limit, q, slots)
 
-    def uncertified(self, columns: Sequence[Any], limit: int) -> np.ndarray | None:
+    def uncertified(self, columns: Sequence[Any], limit: int) -> ListedVertices | None:
         """See Column.uncertified. Also None if the list does not fit device memory."""
         arrays = _arrays(columns)
         if arrays is None or self.device.memory().free < _LISTED_BYTES * len(self) + _MARGIN:
             return None
         return uncertified(self.device, self.array, arrays, limit)
-
-    @classmethod
-    def points(cls, columns: Sequence[Any], ids: np.ndarray) -> np.ndarray | None:
-        """See Column.points."""
-        arrays = _arrays(columns)
-        return None if arrays is None else gathered(columns[0].device, arrays, ids)
 
     def clear(self) -> None:
         """See Column.clear."""

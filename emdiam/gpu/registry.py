@@ -144,7 +144,7 @@ ENTRIES: tuple[KernelEntry, ...] = (
            "column_histogram", "column_gather", "column_put", "column_fill_where", "column_recode",
            "column_recode_reached", "select_counts", "select_vertices", "scan_totals_of_parts", "scan_parts"),
     *plain("boxes.cu", "fill_boxes", "box_extent", "left_boxes", "box_members", "member_extent", "drop_members",
-           "gather_points"),
+           "gather_points", "gather_values", "gather_above", "mark_boxes"),
     *plain("bounds.cu", "open_where", "tighten_upper", "tighten_lower", "close_where", "close_known"),
     *plain("pivots.cu", "fold_pivot", "choose_pivots", registers=40, builds=combinations(INDEX=IDS)),
     # papers/004: the algorithms of section 2, and frontiers with the mappings of section 5.

@@ -24,6 +24,8 @@ REACHED_ABOVE, _CODES = "reached >", {**PREDICATES, "reached >": 6}
 # Vertices of a thread in a tile (ITEMS_OF_THREAD of columns.cu).
 SELECT_ITEMS = 8
 NO_VERTEX = int(np.iinfo(np.uint64).max)
+# Vertices of a selection at a time, whose numbers have 32 bits. Words of a bitmap that are read at a time.
+_MOST_SELECTED, _WORDS = 1 << 32, 1 << 15
 
 
 def _compared(predicate: str, value: int) -> tuple[np.uint32, np.uint32] | bool:
@@ -135,23 +137,39 @@ class DeviceVector:
 
     def select(self, predicate: str, value: int, most: int | None = None) -> np.ndarray:
         """The vertices whose values fulfil the predicate of count_where, ascending, int64[k]; at most the first `most`
-        ones."""
-        n, device = self.array.size, self.device
-        compared = _compared(predicate, value)
+        ones. They come to the host as a list or as a bitmap, whichever has fewer bytes."""
+        n, compared = self.array.size, _compared(predicate, value)
         if isinstance(compared, bool):
             return np.arange((n if most is None else min(n, most)) if compared else 0, dtype=np.int64)
+        found = [DeviceVector(self.device, self.array[start : start + _MOST_SELECTED])._selected(compared, most)[0]
+                 + start for start in range(0, n, _MOST_SELECTED)]
+        return np.concatenate([np.empty(0, np.int64), *found])[:most]
+
+    def select_both(self, predicate: str, value: int) -> tuple[np.ndarray, DeviceArray | None]:
+        """The vertices as from select, for a uint32 and at most 2^32 vertices; and as uint32[k] on the device (None:
+        there is none)."""
+        return self._selected((np.uint32(_CODES[predicate]), np.uint32(value)), None, both=True)
+
+    def _selected(self, compared: tuple[np.uint32, np.uint32], most: int | None,
+                  both: bool = False) -> tuple[np.ndarray, DeviceArray | None]:
+        """The first `most` vertices with this comparison, and the list on the device if it was made, as for `both`."""
+        n, device = self.array.size, self.device
         block = self._kernels.block("select_counts")
         tiles = -(-n // (block * SELECT_ITEMS))
-        sums = zeros(device, tiles + 1, np.uint64)
-        self._kernels.launch("select_counts", tiles * block, self.array, n, *compared, sums)
+        sums, bits = zeros(device, tiles + 1, np.uint64), device.empty(max(1, -(-n // 32)), np.uint32)
+        self._kernels.launch("select_counts", tiles * block, self.array, n, *compared, sums, bits)
         ExclusiveSums(device).replace(sums)
         total = int(device.to_host(sums[tiles:])[0])
         k = total if most is None else min(total, most)
         if not k:
-            return np.empty(0, np.int64)
-        vertices = device.empty(k, np.uint64)
+            return np.empty(0, np.int64), None
+        if 4 * k > bits.nbytes and not both:
+            return vertices_of_bits(device.to_host(bits))[:k], None
+        vertices = device.empty(k, np.uint32)
         self._kernels.launch("select_vertices", tiles * block, self.array, n, *compared, sums, vertices, k)
-        return device.to_host(vertices).astype(np.int64)
+        if 4 * k > bits.nbytes:
+            return vertices_of_bits(device.to_host(bits)), vertices
+        return device.to_host(vertices).astype(np.int64), vertices
 
     # -- changing -------------------------------------------------------------------------------
     def put(self, ids: np.ndarray | Sequence[int], value: int) -> None:
@@ -177,6 +195,13 @@ class DeviceVector:
         """Change every value in `old` to `new` at vertices that are reached in `other`, a vector of this device (else
         raises TypeError). Returns the number of changes."""
         return self._sum("column_recode_reached", on_device(other), *self.listed(old), np.uint32(new))
+
+
+def vertices_of_bits(words: np.ndarray) -> np.ndarray:
+    """The numbers of the set bits of a bitmap, uint32[k], ascending, int64[k]."""
+    parts = [np.flatnonzero(np.unpackbits(words[start : start + _WORDS].view(np.uint8), bitorder="little")) + 32 * start
+             for start in range(0, len(words), _WORDS)]
+    return np.concatenate([np.empty(0, np.int64), *parts])
 
 
 def as_vertex(told: np.ndarray) -> int:

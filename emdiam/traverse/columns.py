@@ -53,9 +53,38 @@ class BoxTable(Protocol):
         """Largest distances (unsigned[r, k]) and numbers of vertices (int64[r]) of the boxes that are not certified
         against all others at once, in any order."""
 
-    def members(self, is_open: np.ndarray, room: int) -> np.ndarray | None:
-        """Vertices of the boxes marked open (bool[r], in the order of `left`), ascending, int64[k]; None if there are
-        more than `room`."""
+    def members(self, is_open: np.ndarray, room: int) -> ListedVertices | None:
+        """Vertices of the boxes marked open (bool[r], in the order of `left`); None if there are more than `room`."""
+
+
+class ListedVertices:
+    """Vertices whose values in columns are read again and again; a subclass has a copy where the columns are. ids :
+    int64[m], ascending, in RAM."""
+
+    def __init__(self, ids: np.ndarray) -> None:
+        self.ids = ids
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def keep(self, mask: np.ndarray) -> None:
+        """Drop the vertices whose entry of `mask` (bool[m]) is false."""
+        self.ids = self.ids[mask]
+
+    def values(self, column: Any, largest: int) -> np.ndarray:
+        """Their values in a column (or one on disk), unsigned[m], in any type. largest : at least each of them."""
+        values: np.ndarray = column.take(self.ids)
+        return values
+
+    def put_points(self, columns: Sequence[Any], largest: int, points: np.ndarray) -> None:
+        """Write their values in k columns to `points`, unsigned[m, k]. largest : at least each of them."""
+        for i, column in enumerate(columns):
+            points[:, i] = self.values(column, largest)
+
+    def above(self, column: Any, limit: int) -> np.ndarray:
+        """Flags of the values in a column that are above `limit`, the sentinel included, bool[m]."""
+        above: np.ndarray = column.take(self.ids) > limit
+        return above
 
 
 class Column(ABC):
@@ -149,14 +178,9 @@ class Column(ABC):
         (int64[k]), where these columns are. None if they are in RAM or apart: the caller then reads them in pieces."""
         return None
 
-    def uncertified(self, columns: Sequence[Any], limit: int) -> np.ndarray | None:
-        """Vertices with limit < value < unreached, ascending, int64[k], without those whose distances in `columns`
-        certify them against all others at once. None if the columns are in RAM or apart."""
-        return None
-
-    @classmethod
-    def points(cls, columns: Sequence[Any], ids: np.ndarray) -> np.ndarray | None:
-        """Values of vertices `ids` in all columns, unsigned[len(ids), k], if these are in one place; else None."""
+    def uncertified(self, columns: Sequence[Any], limit: int) -> ListedVertices | None:
+        """Vertices with limit < value < unreached, without those whose distances in `columns` certify them against all
+        others at once. None if the columns are in RAM or apart."""
         return None
 
     # -- changing values ------------------------------------------------------------------------

@@ -55,6 +55,15 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "### Requests for the device's memory" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("name", "a_traversal"), [("web:16384", 16 << 10), ("regular:1024", 8 << 10)])
+def test_candidates_bring_few_bytes(name: str, a_traversal: int) -> None:
+    """Graphs whose pairs of candidates are bounded on the host: far less than what is allowed."""
+    row, = counts.measure(counts.graph_named(name), open_device("shim-0", resident=2048), ("exact",), steady=True)
+    assert row["traversals"] > 5
+    assert row["host_bytes"] <= counts.SHARE * row["graph_bytes"] + a_traversal * row["traversals"]
+    assert row["launches"] <= 2 * row["levels"]
+
+
 def test_graphs_by_name() -> None:
     made = counts.graph_named("grid:5")
     offsets, neighbours = inputs.rows_of(np, *inputs.grid(np, 5))

@@ -54,7 +54,7 @@ def check(device: Device, upper: np.ndarray, columns: np.ndarray, limit: int, q:
     members = sorted(v for most, box in want if most[0] % 2 == 0 for v in box)
     is_open = points[:, 0] % 2 == 0
     found = table.members(is_open, len(members))
-    assert found is not None and found.tolist() == members
+    assert found is not None and found.ids.tolist() == members
     assert not members or table.members(is_open, len(members) - 1) is None
 
 
@@ -75,6 +75,15 @@ def test_strips_of_a_grid(name: str) -> None:
     x, y = np.divmod(np.arange(side * side), side)
     columns = np.stack([x + y, (side - 1 - x) + y]).astype(np.uint32)
     check(open_device(name), np.full(side * side, 4 * side, np.uint32), columns, 3 * side, np.array([0, 63]), 1024)
+
+
+@pytest.mark.parametrize("most", [60, 300, 70_000])
+def test_a_box_of_many_and_distances_of_each_width(most: int) -> None:
+    """A count that takes two bytes, beside distances of one, two and four."""
+    n = 700
+    columns = np.stack([np.full(n, most), np.full(n, most - 1)]).astype(np.uint32)
+    columns[:, 0] = 1
+    check(open_device("shim-2"), np.full(n, 2 * most, np.uint32), columns, most, np.array([0, 63]), 1024)
 
 
 def test_too_many_boxes_are_noticed() -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emdiam.gpu import vector
 from emdiam.gpu.device import Device
 from emdiam.gpu.device_column import DeviceColumn
 from emdiam.gpu.vector import PREDICATES, UNREACHED
@@ -67,6 +68,27 @@ def check_selecting(device: Device, values: np.ndarray) -> None:
             assert mine.count_where(predicate, value) == len(found)
         for most in (0, 1, 33, 2100):
             assert mine.select(predicate, 5, most).tolist() == want.select(predicate, 5, most).tolist()
+
+
+@pytest.mark.parametrize("most", [None, 0, 3, 700])
+def test_selections_of_parts_are_those_of_the_whole(monkeypatch: pytest.MonkeyPatch, most: int | None) -> None:
+    """Numbers of 32 bits count from the beginning of a part; bitmaps are read word by word."""
+    values = column_of("few", 1000)
+    monkeypatch.setattr(vector, "_MOST_SELECTED", 96)
+    monkeypatch.setattr(vector, "_WORDS", 2)
+    found = DeviceColumn(device := open_device("shim-0"), device.array(values)).select("!=", 3, most)
+    assert found.tolist() == np.flatnonzero(values != 3)[:most].tolist()
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5])
+def test_a_list_for_host_and_device(share: float) -> None:
+    """The same vertices on both, whether the host gets a list or a bitmap; and none."""
+    device, n = open_device("shim-3"), 4500
+    chosen = np.random.default_rng(1).random(n) < share
+    mine = DeviceColumn(device, device.array(np.where(chosen, 7, U).astype(np.uint32)))
+    found, listed = mine.select_both("==", 7)
+    assert listed is not None and found.tolist() == device.to_host(listed).tolist() == np.flatnonzero(chosen).tolist()
+    assert mine.select_both("==", 8)[1] is None
 
 
 def check_changing(device: Device, values: np.ndarray) -> None:

@@ -34,6 +34,13 @@ struct Table {
     }
 };
 
+// Writes item i of `out`, whose items have `width` bytes: 1, 2 or 4. A value that does not fit becomes the largest that does.
+DEVICE void put_item(u8* out, u64 i, u32 value, u32 width) {
+    if (width == 1) out[i] = static_cast<u8>(min(value, 0xffu));
+    else if (width == 2) reinterpret_cast<u16*>(out)[i] = static_cast<u16>(min(value, 0xffffu));
+    else reinterpret_cast<u32*>(out)[i] = value;
+}
+
 DEVICE bool is_candidate(u32 upper, u32 limit) { return upper > limit && upper != UNREACHED; }
 
 // owners: u32[slots], maxima: u32[slots * k], counts: u32[slots], taken: u64[1], zeros before; taken gets the number of
@@ -75,20 +82,30 @@ ENTRY(256) box_extent(const u32* counts, u64 slots, const u32* maxima, u64 k, u3
     }
 }
 
-// left: u32[(k + 2) * boxes], gets slot, count and maxima of the boxes that are not certified against all others at once:
-// maxima[i] + extent[i] > limit for all i; in any order. n_left: u64[1], zero before, gets their number. One thread a
-// slot, any grid.
-ENTRY(256) left_boxes(const u32* counts, u64 slots, const u32* maxima, u64 k, const u32* extent, u64 limit, u32* left,
-                      u64* n_left) {
+// left: u32[boxes], gets the slots of the boxes that are not certified against all others at once:
+// maxima[i] + extent[i] > limit for all i; in any order. rows: a row of 4 / width + k items of `width` bytes for each, gets
+// its count in parts of that width, the lowest first, and its maxima. n_left: u64[1], zero before, gets their number. One
+// thread a slot, any grid.
+ENTRY(256) left_boxes(const u32* counts, u64 slots, const u32* maxima, u64 k, const u32* extent, u64 limit, u32 width,
+                      u32* left, u8* rows, u64* n_left) {
+    const u32 parts = 4 / width, mask = 0xffffffffu >> (32 - 8 * width);
     for (u64 base = first_item() - lane_id(); base < slots; base += item_stride()) {
         const u64 slot = base + lane_id();
-        bool stays = slot < slots && counts[slot] != 0;
+        const u32 count = slot < slots ? counts[slot] : 0u;
+        bool stays = count != 0;
         for (u64 i = 0; stays && i < k; ++i) stays = static_cast<u64>(maxima[slot * k + i]) + extent[i] > limit;
-        const u64 place = warp_reserve(stays, n_left) * (k + 2);
+        const u64 place = warp_reserve(stays, n_left), row = place * (parts + k);
         if (!stays) continue;
         left[place] = static_cast<u32>(slot);
-        left[place + 1] = counts[slot];
-        for (u64 i = 0; i < k; ++i) left[place + 2 + i] = maxima[slot * k + i];
+        for (u32 part = 0; part < parts; ++part) put_item(rows, row + part, (count >> (8 * width * part)) & mask, width);
+        for (u64 i = 0; i < k; ++i) put_item(rows, row + parts + i, maxima[slot * k + i], width);
+    }
+}
+
+// marks: u32[slots], gets 0 at left[i] where bit i % 32 of word i / 32 of `bits` is set. One thread a box, any grid.
+ENTRY(256) mark_boxes(const u32* left, u64 boxes, const u32* bits, u32* marks) {
+    for (u64 i = first_item(); i < boxes; i += item_stride()) {
+        if ((bits[i / WARP] >> (i % WARP)) & 1u) marks[left[i]] = 0;
     }
 }
 
@@ -143,8 +160,24 @@ ENTRY(256) drop_members(u64 n, u64 limit, const u64* columns, u64 k, const u32* 
     warp_add(dropped, counts + 1);
 }
 
-// out: u32[m * k], the distances of vertices ids: u64[m], those of one vertex side by side. Any grid.
-ENTRY(256) gather_points(const u64* columns, u64 k, const u64* ids, u64 m, u32* out) {
+// out: m * k items of `width` bytes, the distances of vertices ids: u32[m], those of one vertex side by side. Any grid.
+ENTRY(256) gather_points(const u64* columns, u64 k, const u32* ids, u64 m, u32 width, u8* out) {
     const Table table = {columns, nullptr, k, nullptr, 0};
-    for (u64 item = first_item(); item < m * k; item += item_stride()) out[item] = table.distance(item % k, ids[item / k]);
+    for (u64 item = first_item(); item < m * k; item += item_stride()) {
+        put_item(out, item, table.distance(item % k, ids[item / k]), width);
+    }
+}
+
+// The same for one column.
+ENTRY(256) gather_values(const u32* column, const u32* ids, u64 m, u32 width, u8* out) {
+    for (u64 i = first_item(); i < m; i += item_stride()) put_item(out, i, column[ids[i]], width);
+}
+
+// bits: u32[ceil(m / 32)], gets bit i % 32 of word i / 32 where the value of vertex ids[i] is above `limit`. Any grid.
+ENTRY(256) gather_above(const u32* values, const u32* ids, u64 m, u32 limit, u32* bits) {
+    for (u64 base = first_item() - lane_id(); base < m; base += item_stride()) {
+        const u64 i = base + lane_id();
+        const u32 word = __ballot_sync(FULL_WARP, i < m && values[ids[i]] > limit);
+        if (lane_id() == 0) bits[base / WARP] = word;
+    }
 }

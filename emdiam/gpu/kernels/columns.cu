@@ -151,15 +151,19 @@ ENTRY(256) column_recode_reached(u32* values, u64 n, const u32* other, const u32
 // The tiles of a column are blockDim.x * ITEMS_OF_THREAD vertices.
 #define ITEMS_OF_THREAD 8u
 
-// counts: u64[tiles + 1], how many vertices of a tile compare so with `other`, and 0 behind them. Any grid.
-ENTRY(256) select_counts(const u32* values, u64 n, u32 comparison, u32 other, u64* counts) {
+// counts: u64[tiles + 1], how many vertices of a tile compare so with `other`, and 0 behind them. bits: u32[ceil(n / 32)],
+// gets bit v % 32 of word v / 32 where vertex v does. Any grid.
+ENTRY(256) select_counts(const u32* values, u64 n, u32 comparison, u32 other, u64* counts, u32* bits) {
     __shared__ u64 scratch[33];
     const u64 tile_items = static_cast<u64>(blockDim.x) * ITEMS_OF_THREAD, tiles = (n + tile_items - 1) / tile_items;
     for (u64 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         u64 taken = 0, total;
         for (u32 turn = 0; turn < ITEMS_OF_THREAD; ++turn) {
             const u64 v = tile * tile_items + turn * blockDim.x + threadIdx.x;
-            if (v < n) taken += compares(values[v], comparison, other);
+            const bool hit = v < n && compares(values[v], comparison, other);
+            const u32 word = __ballot_sync(FULL_WARP, hit);
+            if (lane_id() == 0 && v < n) bits[v / WARP] = word;
+            taken += hit;
         }
         block_exclusive_sum(taken, scratch, &total);
         if (threadIdx.x == 0) counts[tile] = total;
@@ -167,9 +171,9 @@ ENTRY(256) select_counts(const u32* values, u64 n, u32 comparison, u32 other, u6
     if (first_item() == 0) counts[tiles] = 0;
 }
 
-// sums: u64[tiles + 1], the exclusive sums of counts. vertices: u64[limit], gets the first of them. Any grid, of the
-// same blocks.
-ENTRY(256) select_vertices(const u32* values, u64 n, u32 comparison, u32 other, const u64* sums, u64* vertices,
+// sums: u64[tiles + 1], the exclusive sums of counts. vertices: u32[limit], gets the first of them; n is at most 2^32. Any
+// grid, of the same blocks.
+ENTRY(256) select_vertices(const u32* values, u64 n, u32 comparison, u32 other, const u64* sums, u32* vertices,
                            u64 limit) {
     __shared__ u32 scratch[33];
     const u64 tile_items = static_cast<u64>(blockDim.x) * ITEMS_OF_THREAD;
@@ -181,7 +185,7 @@ ENTRY(256) select_vertices(const u32* values, u64 n, u32 comparison, u32 other, 
             const bool taken = v < n && compares(values[v], comparison, other);
             u32 total;
             const u64 at = place + block_exclusive_sum(taken ? 1u : 0u, scratch, &total);
-            if (taken && at < limit) vertices[at] = v;
+            if (taken && at < limit) vertices[at] = static_cast<u32>(v);
             place += total;
         }
     }

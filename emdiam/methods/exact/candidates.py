@@ -24,7 +24,7 @@ import numpy as np
 
 from ...jit import inlined, kernel
 from ...progress import Tick, no_tick
-from ...traverse.columns import Column
+from ...traverse.columns import Column, ListedVertices
 from ...traverse.ram_column import StoredColumn
 from .boxes import Boxes, build_boxes, disjoint_pairs, open_points, worst_pair
 
@@ -46,9 +46,9 @@ class DistanceColumn(Protocol):
 
 def boxed_candidates(
     upper: Column, columns: Sequence[DistanceColumn], limit: int, budget_bytes: int, room: int, tick: Tick = no_tick
-) -> np.ndarray | None:
-    """Unsettled vertices that may be an end of a pair longer than `limit`, int64[k], ascending. None if neither strips
-    nor the smallest q within the budget leave at most `room` of them.
+) -> ListedVertices | None:
+    """Unsettled vertices that may be an end of a pair longer than `limit`. None if neither strips nor the smallest q
+    within the budget leave at most `room` of them.
 
     Strips are boxes by the distance to only one end of a long pair. If all vertices are between two ends, as in
     grids and trees, distances to these prove all pairs, and boxes need not be narrow in other dimensions."""
@@ -129,7 +129,7 @@ class _Table:
             self._left = self._left[safe == 0]
         return self._maxima[self._left], self._counts[self._left]
 
-    def members(self, is_open: np.ndarray, room: int) -> np.ndarray | None:
+    def members(self, is_open: np.ndarray, room: int) -> ListedVertices | None:
         """See BoxTable."""
         slots = self._left[is_open]
         if int(self._counts[slots].sum()) > room:
@@ -141,7 +141,7 @@ class _Table:
             flags = np.zeros(len(upper), np.uint8)
             flag_members(upper, distances, self._limit, self._q, self._keys, self._counts, opened, flags)
             result.append(np.flatnonzero(flags) + start)
-        return np.concatenate(result)
+        return ListedVertices(np.concatenate(result))
 
 
 @inlined
@@ -228,20 +228,22 @@ class Verdict:
 
 
 class Candidates:
-    """vertices : int64[m], ascending. points : unsigned[m, k], distances to the pivots. most_bytes : limit on their
-    memory. tick : called several times a second if certifying takes long."""
+    """listed : m vertices. points : unsigned[m, k], distances to the pivots. largest : at least each of these.
+    most_bytes : limit on their memory. tick : called several times a second if certifying takes long."""
 
     def __init__(
-        self, vertices: np.ndarray, columns: Sequence[Column | StoredColumn], most_bytes: int = 1 << 62,
+        self, listed: ListedVertices, columns: Sequence[Column | StoredColumn], largest: int, most_bytes: int = 1 << 62,
         tick: Tick = no_tick,
     ) -> None:
-        self.vertices, self._most_bytes, self._tick = vertices, most_bytes, tick
+        self._listed, self._most_bytes, self._tick = listed, most_bytes, tick
         self._k = len(columns)
-        self._points = np.empty((len(vertices), width_for(self._k)), columns[0].dtype)
-        first = columns[0]
-        together = first.points(columns, vertices) if isinstance(first, Column) else None
-        for i, column in enumerate(columns):
-            self._points[:, i] = column.take(vertices) if together is None else together[:, i]
+        self._points = np.empty((len(listed), width_for(self._k)), columns[0].dtype)
+        listed.put_points(columns, largest, self.points)
+
+    @property
+    def vertices(self) -> np.ndarray:
+        """The vertices, int64[m], ascending."""
+        return self._listed.ids
 
     @property
     def points(self) -> np.ndarray:
@@ -257,8 +259,8 @@ class Candidates:
         """Bytes while candidates are processed, not only stored."""
         return len(self.vertices) * candidate_bytes(self._points.shape[1], self._points.itemsize)
 
-    def add(self, column: Column) -> None:
-        """Add the distances to another pivot, if there is room."""
+    def add(self, column: Column, largest: int) -> None:
+        """Add the distances to another pivot, if there is room. largest : at least each of them."""
         if self._k == self._points.shape[1]:
             width = self._wider()
             if width <= self._k:
@@ -266,7 +268,7 @@ class Candidates:
             wider = np.empty((len(self.vertices), width), self._points.dtype)
             wider[:, : self._k] = self._points
             self._points = wider
-        self._points[:, self._k] = column.take(self.vertices)
+        self._points[:, self._k] = self._listed.values(column, largest)
         self._k += 1
 
     def _wider(self) -> int:
@@ -279,12 +281,13 @@ class Candidates:
     def keep(self, mask: np.ndarray) -> None:
         """Drop the vertices whose entry of `mask` (bool[m]) is false."""
         if not mask.all():
-            self.vertices, self._points = self.vertices[mask], self._points[mask]
+            self._listed.keep(mask)
+            self._points = self._points[mask]
 
     def certify(self, upper: Column, limit: int) -> Verdict:
         """Drop vertices that are settled (upper <= limit) or in no open pair, unless most are in one: proving a
         few safe takes longer than what they cost later. Then find the worst pair."""
-        self.keep(upper.take(self.vertices) > limit)
+        self.keep(self._listed.above(upper, limit))
         self._narrow(limit)
         boxes = self._drop_safe(limit) if len(self.vertices) else None
         if len(self.vertices) == 0:
@@ -320,7 +323,7 @@ class Candidates:
     def shrink(self, upper: Column, limit: int) -> Verdict:
         """As certify, but without pairs: drop settled vertices and count the cover; no pair
         is open if the cover is empty. worst is unknown, (-1, -1), and bound is 2^62."""
-        self.keep(upper.take(self.vertices) > limit)
+        self.keep(self._listed.above(upper, limit))
         cover = len(self.cover(limit))
         return Verdict(len(self.vertices) if cover else 0, cover, 1 << 62, (-1, -1))
 

@@ -27,7 +27,7 @@ from ...engine.needs import DeviceState, phases_of, widening_bytes
 from ...store.store import Store
 from ...stream.blocks import table_bytes
 from ...stream.plan import Phase, Pool
-from ...traverse.columns import Column
+from ...traverse.columns import Column, ListedVertices
 from ...traverse.components import Component
 from ...traverse.pivot_bounds import Folded
 from ...traverse.workspace import workspace_bytes
@@ -278,7 +278,7 @@ class _ComponentRun:
         self.eccentricities.append(run.eccentricity)
         folded = self.bounds.fold(run.source, column, run.eccentricity, self.limit)
         if self.candidates is not None:
-            self.candidates.add(column)
+            self.candidates.add(column, self.limit)
         elif folded.unsettled > 1 and column is self.columns.column:
             self.columns.keep()
             self.method.columns_on_disk = max(self.method.columns_on_disk, self.columns.on_disk)
@@ -299,8 +299,8 @@ class _ComponentRun:
                 return False
             chosen = self.bounds.upper.uncertified(self.columns.stored, self.limit)
         if chosen is None:
-            chosen = self.bounds.unsettled(self.limit)
-        self.candidates = Candidates(chosen, self.columns.stored, self.columns.candidates_bytes,
+            chosen = ListedVertices(self.bounds.unsettled(self.limit))
+        self.candidates = Candidates(chosen, self.columns.stored, self.limit, self.columns.candidates_bytes,
                                      lambda: self.method.tick("certify"))
         self.columns.clear()
         return True

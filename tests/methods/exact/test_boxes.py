@@ -8,6 +8,7 @@ import pytest
 from emdiam.certificates import pairs
 from emdiam.methods.exact import boxes
 from emdiam.methods.exact.candidates import Candidates, boxed_candidates
+from emdiam.traverse.columns import ListedVertices
 from emdiam.traverse.ram_column import RamColumn
 
 
@@ -59,10 +60,10 @@ def test_boxes_by_hash_leave_what_is_open(seed: int) -> None:
     points = rng.integers(0, largest, (n, int(rng.integers(1, 5)))).astype(np.uint8)
     upper, limit = RamColumn(np.full(n, 254, np.uint8)), int(rng.integers(1, 2 * largest))
     columns = [RamColumn(points[:, i].copy()) for i in range(points.shape[1])]
-    expected = Candidates(np.arange(n), columns)
+    expected = Candidates(ListedVertices(np.arange(n)), columns, largest)
     chosen = boxed_candidates(upper, columns, limit, int(rng.integers(1 << 17)), n)
     assert chosen is not None
-    found = Candidates(chosen, columns)
+    found = Candidates(chosen, columns, largest)
     assert found.certify(upper, limit) == expected.certify(upper, limit)
     assert np.array_equal(found.vertices, expected.vertices)
 

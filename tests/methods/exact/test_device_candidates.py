@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from emdiam.gpu.device import Device
 from emdiam.gpu.device_column import DeviceColumn
 from emdiam.methods.exact.candidates import Candidates, boxed_candidates
+from emdiam.traverse.columns import ListedVertices
 from emdiam.traverse.ram_column import RamColumn
 from tests.gpu.test_boxes import TOP, drawn_columns
 from tests.simt.devices import DEVICES, SEEDS, open_device
@@ -26,7 +27,7 @@ def at_ends(upper: np.ndarray, columns: np.ndarray, limit: int) -> set[int]:
 
 
 def both(device: Device, upper: np.ndarray, columns: np.ndarray, limit: int, room: int, budget: int = 1 << 20,
-         ) -> tuple[np.ndarray | None, np.ndarray | None]:
+         ) -> tuple[ListedVertices | None, ListedVertices | None]:
     """What boxed_candidates chooses on the device and in RAM."""
     there = [DeviceColumn(device, device.array(values)) for values in (upper, *columns)]
     ram = [RamColumn(values.copy()) for values in (upper, *columns)]
@@ -42,7 +43,7 @@ def test_boxes(seed: int, k: int, n: int, largest: int, random: int) -> None:
     found, want = both(open_device(f"shim-{seed}"), upper, columns, limit, n)
     assert (found is None) == (want is None)
     if found is not None and want is not None:
-        assert found.tolist() == want.tolist() and at_ends(upper, columns, limit) <= set(found.tolist())
+        assert found.ids.tolist() == want.ids.tolist() and at_ends(upper, columns, limit) <= set(found.ids.tolist())
 
 
 @pytest.mark.parametrize("name", DEVICES)
@@ -53,7 +54,7 @@ def test_a_grid_is_proved_by_strips(name: str) -> None:
     limit = 2 * side - 2
     upper = np.full(side * side, limit + 1, np.uint32)
     found, want = both(open_device(name), upper, columns, limit, side * side)
-    assert found is not None and want is not None and found.tolist() == want.tolist()
+    assert found is not None and want is not None and found.ids.tolist() == want.ids.tolist()
     fewer = both(open_device(name), upper, columns, limit - 9, 3)
     assert fewer[0] is None and fewer[1] is None
 
@@ -66,9 +67,9 @@ def test_certificates(seed: int, k: int, n: int, largest: int, random: int) -> N
     upper, columns, limit = drawn_columns(np.random.default_rng(random), k, n, largest)
     first, *others = (DeviceColumn(device, device.array(values)) for values in (upper, *columns))
     found = first.uncertified(others, limit)
-    assert found is not None and at_ends(upper, columns, limit) <= set(found.tolist())
-    there = Candidates(found, others)
+    assert found is not None and at_ends(upper, columns, limit) <= set(found.ids.tolist())
+    there = Candidates(found, others, largest)
     in_ram = [RamColumn(values.copy()) for values in columns]
-    here = Candidates(np.flatnonzero((upper > limit) & (upper < TOP)), in_ram)
+    here = Candidates(ListedVertices(np.flatnonzero((upper > limit) & (upper < TOP))), in_ram, largest)
     assert there.certify(first, limit) == here.certify(RamColumn(upper.copy()), limit)
     assert there.vertices.tolist() == here.vertices.tolist()

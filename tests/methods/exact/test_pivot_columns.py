@@ -14,7 +14,7 @@ from emdiam.engine.interface import Engine
 from emdiam.methods.exact.boxes import build_boxes, worst_pair
 from emdiam.methods.exact.candidates import Candidates, candidate_bytes, width_for
 from emdiam.methods.exact.pivot_columns import PivotColumns
-from emdiam.traverse.columns import Column
+from emdiam.traverse.columns import Column, ListedVertices
 from emdiam.traverse.ram_column import RamColumn
 from tests.helpers import naive
 from tests.helpers.small_engine import engines
@@ -58,8 +58,8 @@ def test_candidates_take_what_is_said(points_of: Callable[[int, int], np.ndarray
     columns, upper = columns_of(points), RamColumn(np.full(m, 255, np.uint8))
 
     def work(count: int) -> None:
-        candidates = Candidates(np.arange(count), columns[:-1])
-        candidates.add(columns[-1])
+        candidates = Candidates(ListedVertices(np.arange(count)), columns[:-1], 250)
+        candidates.add(columns[-1], 250)
         candidates.certify(upper, limit)
         candidates.cover(limit)
 
@@ -85,13 +85,13 @@ def test_distances_that_there_is_no_room_for_are_left_out() -> None:
     points = scattered(m, 30)
     columns = columns_of(points)
     most = m * candidate_bytes(12, 1)
-    candidates = Candidates(np.arange(m), columns[:4], most)
+    candidates = Candidates(ListedVertices(np.arange(m)), columns[:4], 255, most)
     for column in columns[4:]:
-        candidates.add(column)
+        candidates.add(column, 255)
     assert candidates.points.tolist() == points[:, :12].tolist()
     assert candidates.working_bytes <= most
     candidates.keep(np.arange(m) % 2 == 0)  # half of them gone: there is room again
-    candidates.add(columns[20])
+    candidates.add(columns[20], 255)
     assert candidates.points[:, 12].tolist() == points[::2, 20].tolist()
 
 

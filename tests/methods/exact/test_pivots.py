@@ -180,7 +180,7 @@ def test_coarse_candidates_keep_every_open_vertex(data: st.DataObject) -> None:
     wanted = {v for v in alive for w in alive
               if v != w and naive_bound(rows[v].tolist(), rows[w].tolist()) > limit}
     found = boxed_candidates(upper, columns, limit, data.draw(st.sampled_from([0, 1 << 20])), n)
-    assert found is not None and wanted <= set(found.tolist()) <= set(alive)
+    assert found is not None and wanted <= set(found.ids.tolist()) <= set(alive)
     assert boxed_candidates(upper, columns, limit, 1 << 20, len(wanted) - 1) is None or not wanted
 
 
