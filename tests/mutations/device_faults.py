@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutations.fault import Fault
 
 _WHOLE = ("tests/gpu/test_whole.py",)
+_CANDIDATES = ("tests/gpu/test_candidates.py",)
 
 DEVICE_FAULTS = (
     Fault("nobody goes on from a vertex that is lowered within a window", "emdiam/gpu/kernels/bfs_whole.cu",
@@ -27,4 +28,14 @@ DEVICE_FAULTS = (
     Fault("only the first of several sources is at the beginning", "emdiam/gpu/paths/weighted_graph.py",
           "for source in np.atleast_1d(sources).tolist():", "for source in np.atleast_1d(sources)[:1].tolist():",
           ("tests/gpu/paths/test_diameters.py",)),
+    Fault("a candidate at the limit counts as unsettled", "emdiam/gpu/kernels/boxes.cu",
+          "values[ids[i]] > limit)", "values[ids[i]] >= limit)", _CANDIDATES),
+    Fault("what is dropped stays in the list on the device", "emdiam/gpu/device_column.py",
+          "        super().keep(mask)\n        self._listed = None\n", "        super().keep(mask)\n", _CANDIDATES),
+    Fault("a distance of two bytes loses the upper one", "emdiam/gpu/kernels/boxes.cu",
+          "static_cast<u16>(min(value, 0xffffu))", "static_cast<u8>(min(value, 0xffffu))", _CANDIDATES),
+    Fault("each byte of a count is the lowest", "emdiam/gpu/kernels/boxes.cu",
+          "(count >> (8 * width * part)) & mask", "count & mask", ("tests/gpu/test_boxes.py",)),
+    Fault("the last word of a selection is left out", "emdiam/gpu/kernels/columns.cu",
+          "lane_id() == 0 && v < n)", "lane_id() == 0 && v + 1 < n)", ("tests/gpu/test_columns.py",)),
 )
