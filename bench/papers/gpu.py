@@ -24,6 +24,7 @@ def recorded(folder: Path, title: str, *parts: str) -> Section:
     tables: list[Table | Figure] = [
         Table(one.title, list(one.header), [[str(cell) for cell in row] for row in one.rows])
         for part in parts if part not in missing for one in SECTIONS[part][1](kept["parts"][part]["rows"])]
-    left = [f"Without: {', '.join(missing)}; `python -m bench.gpu --only {','.join(missing)}` measures them."]
+    left = [f"Without: {', '.join(missing)}; `python -m bench.gpu --only {','.join(missing)}` measures them in about"
+            f" {_MINUTES} minutes."]
     return Section(title, tables, [f"By `python -m bench.gpu` on {kept.get('device', 'a GPU')},"
                                    f" {kept.get('started', '')}.", *left[:len(missing)]])
