@@ -87,7 +87,7 @@ def _diameters(runs: Sequence[Run], unit: Columns) -> Section | None:
     paths = [(run.name, line) for run in shown if (line := texts.path(run)) is not None]
     table = table_of(shown, 4 + len(unit), {
         "graph": texts.graph, **unit, "proved": texts.bounds, "witness": texts.witness,
-        "method's estimate": figure_of(texts.value, "estimate"), "components": figure_of(texts.count, "n_components"),
+        "method's estimate": figure_of(texts.value, "estimate"), "components": texts.components,
         "strong components": figure_of(texts.count, "n_strong_components"),
         "vertices": figure_of(texts.count, "n_vertices"), "edges": figure_of(texts.count, "n_edges")})
     return Section(

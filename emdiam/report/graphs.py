@@ -68,7 +68,7 @@ def section(runs: Sequence[Run]) -> Section | None:
         "diameter": lambda one: one.bounds, "radius": lambda one: one.first(texts.value, "radius"),
         "centre": lambda one: one.central, "mean distance": lambda one: one.first(texts.rounded, "mean"),
         "effective diameter": lambda one: one.first(texts.rounded, "effective_diameter"),
-        "components": lambda one: one.first(texts.count, "n_components"),
+        "components": lambda one: max(map(texts.components, one.runs), key=lambda text: (text != NONE, len(text))),
         "vertices": lambda one: one.first(texts.count, "n_vertices"),
         "edges": lambda one: one.first(texts.count, "n_edges")}, "graph")
     return Section("Graphs", [

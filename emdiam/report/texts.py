@@ -76,6 +76,12 @@ def interval(lower: float, upper: float) -> str:
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
+def components(run: Run) -> str:
+    """The number of components, and whether several have the most vertices."""
+    several = run.value("details", "several_largest_components") is True and run.value("connected") is False
+    return count(run.number("n_components")) + (", several of the largest size" if several else "")
+
+
 def graph(run: Run) -> str:
     """The name of a run's graph: of its store, or of its path, else the digest; for a written store, its first input
     file."""

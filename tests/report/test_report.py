@@ -178,6 +178,11 @@ def test_a_disconnected_graph_is_told(tmp_path: Path):
     assert "graph of several components is infinite; D is then" in text and "D = 40" in text
 
 
+def test_ties_of_components_are_shown(tmp_path: Path):
+    tied = exact_result(connected=False, n_components=12, diameter=None, details={"several_largest_components": True})
+    assert "12, several of the largest size" in make_report([single(tmp_path, tied)], "md")[1]
+
+
 def test_runs_of_one_name_are_told_apart(tmp_path: Path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
