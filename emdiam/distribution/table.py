@@ -1,7 +1,8 @@
 """A table of distances between chosen vertices, along edges, arcs or weights: a search from each source.
 
 A row for every source and target, in the order of the arguments: origin, destination, distance, which is null
-without a path. Without targets all vertices are targets, in the order of the store. Weights must not be negative.
+without a path. Without targets all vertices are targets, in the order of the store. Weights must not be negative. Along
+floats a distance is the least sum that a search has found, as of `emdiam sssp`.
 Bytes: those of a search (paths/plan.py), 8 a vertex for a column, and the ids of the targets.
 """
 
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ..errors import InputError, StoppedEarly
+from ..paths.rows import unreached
 from ..progress import Meter, TimeOver, silent
 from ..shown import Shown
 from ..store.names import vertices_of
@@ -105,21 +107,29 @@ def _rows(session: Session, metric: WeightMetric, sources: np.ndarray, targets: 
     for number, source in enumerate(sources.tolist()):
         if session.deadline is not None and time.monotonic() >= session.deadline:
             raise TimeOver
-        column = metric.in_units(*metric.search(np.array([source])))[everyone]
-        missing = column == np.iinfo(column.dtype).max
-        units = np.where(missing, 0, column)
-        lengths = metric.units.lengths(units)
+        column, missing = _column(metric, source, everyone)
+        lengths = metric.units.lengths(column) if metric.units.whole else column
         if not missing.all():
-            longest = max(longest, int(units.max()))
+            longest = max(longest, column.max().item())
         result.n_pairs += len(column)
         result.unreachable_pairs += int(np.count_nonzero(missing))
-        result.largest_distance = None if longest < 0 else metric.number(longest)
+        if longest >= 0:
+            result.largest_distance = metric.number(longest) if metric.units.whole else longest
         for place, some in enumerate(names):
             part = slice(place * PIECE, place * PIECE + len(some))
             yield {"origin": [origins[number]] * len(some), "destination": some,  # type: ignore[dict-item]
                    "distance": (lengths[part], missing[part])}
         meter.update(number + 1)
     meter.end()
+
+
+def _column(metric: WeightMetric, source: int, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distances from a source to targets, in units, or floats along floats; and whether each has no path, where the
+    distance is 0."""
+    column = metric.summed(*metric.search(np.array([source])))[targets]
+    missing = column == unreached(column.dtype)
+    column[missing] = 0
+    return column, missing
 
 
 def ids_in(named: str | Path | Sequence[Any]) -> list[int | str]:

@@ -17,7 +17,7 @@ import pytest
 import emdiam
 from emdiam.distribution.result import student
 from emdiam.distribution.weighted import _Nearest, serfling, skewed
-from emdiam.errors import InputError, NotWritten, StoppedEarly
+from emdiam.errors import InputError, StoppedEarly
 from emdiam.methods.weighted.units import units_of
 from emdiam.paths.arcs import ArcsInRam
 from emdiam.paths.dijkstra import balls
@@ -336,8 +336,12 @@ def test_tables_in_python_and_what_they_refuse(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     long = [(v, v + 1, float(10.0 ** rng.integers(-9, 9) * rng.random())) for v in range(60)]
     emdiam.convert([*long], tmp_path / "w.zarr", weights=True)
-    with pytest.raises(NotWritten, match="more than 53 bits"):
-        emdiam.distances(tmp_path / "w.zarr", weighted=True, sources=[0], out=out)
+    result = emdiam.distances(tmp_path / "w.zarr", weighted=True, sources=[0], out=out)
+    sums = emdiam.shortest_paths(tmp_path / "w.zarr", 0).distances.tolist()
+    assert pyarrow.parquet.read_table(out)["distance"].to_pylist() == sums and result.largest_distance == max(sums)
+    emdiam.convert([(0, 1, 1e308), (1, 2, 1e308)], tmp_path / "long.zarr", weights=True)
+    with pytest.raises(InputError, match="the largest float"):
+        emdiam.distances(tmp_path / "long.zarr", weighted=True, sources=[0], out=out)
 
 
 def test_sums_that_are_not_exact_are_told(tmp_path: Path) -> None:

@@ -52,6 +52,13 @@ class WeightMetric(Metric):
         self._relaxed += relaxed
         return self.units.counted(distances)
 
+    def summed(self, distances: np.ndarray, relaxed: int) -> np.ndarray:
+        """As in_units; along floats the sums that the search has found, which may be rounded."""
+        if self.units.whole:
+            return self.in_units(distances, relaxed)
+        self._relaxed += relaxed
+        return distances
+
     @cached_property
     def parts(self) -> WeightedComponents:
         """See components."""
