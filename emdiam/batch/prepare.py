@@ -364,9 +364,9 @@ def _bounds_text(result: dict[str, Any]) -> str:
     elif result.get("connected") is False:
         largest, several = result.get("diameter_largest_component"), (result.get("details") or {}).get(
             "several_largest_components")
-        text += (f" ({result.get('n_components', 0):,} components" + (", several of the largest size" if several else "")
-                 + (")" if largest in (None, result.get("upper")) else
-                    f"; {'one of these' if several else 'largest component'}: {largest:,})"))
+        text += f" ({result.get('n_components', 0):,} components" + (", several of the largest size" if several else "")
+        text += ")" if largest in (None, result.get("upper")) else (
+            f"; {'one of these' if several else 'largest component'}: {largest:,})")
     return text if estimate is None else f"{text}, method's estimate {estimate:,}"
 
 

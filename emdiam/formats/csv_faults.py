@@ -141,13 +141,14 @@ def find_fault(data: bytes, header: Header, ids: str, name: str, first_line: int
     return _first(data, header, name, first_line, fault)
 
 
-def large_weight(data: bytes, header: Header, name: str, first_line: int) -> InputError | None:
-    """The error for the first whole weight out of range in the records of `data`."""
+def large_weight(data: bytes, header: Header, name: str, first_line: int, negative: bool) -> InputError | None:
+    """The error for the first whole weight out of range in the records of `data`. negative : whether weights may be
+    below 0."""
     def fault(record: list[str]) -> Fault | None:
         text = record[header.weight].strip()
         if not text.lstrip("+-").isdecimal() or LEAST_WHOLE <= float(text) <= LARGEST_WHOLE:
             return None
-        return (f"a whole weight is outside {LEAST_WHOLE}..{LARGEST_WHOLE}",
+        return (f"a whole weight is outside {LEAST_WHOLE if negative else 0}..{LARGEST_WHOLE}",
                 "scale the weights down, or write one of them with a point to take all as floats")
 
     return _first(data, header, name, first_line, fault)

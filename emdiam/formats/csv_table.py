@@ -186,7 +186,7 @@ class CsvSource(TextSource):
         if self._large is None and ((weights > LARGEST_WHOLE) | (weights < LEAST_WHOLE)).any():
             from .csv_faults import large_weight
 
-            self._large = large_weight(data, header, self.name, line)
+            self._large = large_weight(data, header, self.name, line, self.weights.negative)
         long = are_long(texts, weights)
         return self.weights.digits.taken(weights, long, texts.take(pa.array(long)))
 

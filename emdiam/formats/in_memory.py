@@ -385,7 +385,8 @@ class NodesSource(WithoutFile):
             yield EdgeBatch(np.ascontiguousarray(both[::2]), np.ascontiguousarray(both[1::2]), weights)
         self._kind = common_kind(kinds) or self._kind
         if self._kind == WHOLE and self._large is not None:
-            raise InputError(f"the weight of edge number {self._large} is outside {LEAST_WHOLE}..{LARGEST_WHOLE}",
+            least = LEAST_WHOLE if self._weights is not None and self._weights.negative else 0
+            raise InputError(f"the weight of edge number {self._large} is outside {least}..{LARGEST_WHOLE}",
                              remedy="scale the weights down, or give them as floats")
         self._dropped = {"edges with attributes": attributed} if attributed else {}
 

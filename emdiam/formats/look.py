@@ -21,16 +21,12 @@ from .inputs import EmptyInputError, Input
 from .look_ends import (
     ends_of,
     named_above,
-    names_of_columns,
     refuse_backward,
     refuse_bits,
     refuse_comments,
     refuse_counted_lists,
-    refuse_header_again,
     refuse_lists,
-    refuse_odd_first,
     refuse_rounded,
-    refuse_title,
     refuse_two_forms,
     refuse_weights_above,
     refuse_word,
@@ -43,13 +39,24 @@ from .look_faults import (
     refuse_contradictions,
     refuse_lengths,
     refuse_marked_ids,
+    refuse_numbered,
     refuse_odd_lists,
     refuse_one_line,
     refuse_sections,
     refuse_tuples,
     refuse_values,
 )
-from .look_header import COUNTS, NAMES, NONE, header_of
+from .look_header import (
+    COUNTS,
+    NAMES,
+    NONE,
+    header_of,
+    names_of_columns,
+    refuse_header_again,
+    refuse_odd_first,
+    refuse_title,
+    refuse_title_above,
+)
 from .look_sample import (
     Fields,
     Sample,
@@ -144,9 +151,11 @@ def _plain(sample: Sample, name: str, wishes: Wishes) -> Reading:
     if wishes.format == EDGE_LIST and not rewrite:
         base = replace(base, separator="", indented=True)
     if wishes.format is None:
+        if wishes.columns is None:
+            refuse_numbered(sample.texts, rewrite, name)
         refuse_contradictions(fields, sample, rewrite, name)
         if wishes.columns is None:
-            refuse_lengths(fields.records, sample, name)
+            refuse_lengths(fields.records, sample, name, wishes.ids == STRING)
     try:
         return _looked(base, sample, fields, name, wishes)
     except shape.DoubtError as doubt:
@@ -295,6 +304,7 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
         return shape.MULTILINE
     if shape.begins_as_lists_of_networkx(sample):
         return shape.ADJLIST
+    shape.refuse_padded(records, False, name)
     if shape.is_named_matrix(records, sample.whole) or shape.is_matrix(records, sample.whole):
         return shape.MATRIX
     if shape.may_be_metis(records, sample.whole):
@@ -308,10 +318,10 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
     kind, n_lines = header_of(records, _is_table(base, name), name) if len(records) > 1 else (NONE, 0)
     if kind != NONE or wishes.weights is not None:  # no other shape has weights
         return ""
-    return _shape_of_rows(base, fields, records[n_lines:], name)
+    return _shape_of_rows(base, fields, sample, records[n_lines:], name)
 
 
-def _shape_of_rows(base: Reading, fields: Fields, rest: Sequence[Sequence[str]], name: str) -> str:
+def _shape_of_rows(base: Reading, fields: Fields, sample: Sample, rest: Sequence[Sequence[str]], name: str) -> str:
     """The shape of lines without a header: relations, lists of neighbours, or "" for edges."""
     if base.separator in ("", " ") and all(len(row) == len(_RELATION) for row in rest) and any(
             shape.ARROW.fullmatch(row[1]) for row in rest):
@@ -323,6 +333,10 @@ def _shape_of_rows(base: Reading, fields: Fields, rest: Sequence[Sequence[str]],
     if base.separator != "," or not fields.width:
         if not is_id_number(rest[0][0]) and shape.middle_is_relation(rest):
             return shape.SIF
+    if base.separator in ("", " ") and shape.may_be_lists_behind_mark(sample.texts, rest):
+        raise shape.DoubtError("the numbers behind the first of a line may be its neighbours, or the other end of an"
+                               " edge and further fields", (shape.ADJLIST, shape.PAIRS))
+    refuse_title_above(rest[0], rest[1:], name)
     numbers = all(is_integer(field) or field in shape.PADS for row in rest for field in row)
     padded = not all(row[-1] for row in rest) or numbers  # a spreadsheet writes rows of one length
     return shape.ADJLIST if shape.is_adjlist([shape.without_empty_end(row) for row in rest] if padded else rest) else ""
@@ -405,13 +419,15 @@ def _refuse_odd_ids(base: Reading, sample: Sample, rest: Sequence[Sequence[str]]
     if wishes.ids != "auto":
         return
     refuse_lists(rest, ends, name)
+    no_header = base.id_kind == STRING and base.header == NONE and wishes.header == "auto"
+    if no_header:
+        refuse_title(rest[0], rest[1:], name)
     refuse_marked_ids(ends, name)
     if base.id_kind != STRING or not all(ends):
         return
     refuse_comments(ends, (*sample.comments, *sample.later), base.width, name)
-    if base.header == NONE and wishes.header == "auto":
+    if no_header:
         refuse_odd_first(ends, name)
-        refuse_title(rest[0], rest[1:], name)
 
 
 def _id_kind(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wishes) -> str:

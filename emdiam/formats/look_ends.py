@@ -30,9 +30,6 @@ from .weights import NAMES, WeightChoice, weight_column
 
 Records = Sequence[Sequence[str]]
 
-HEADER_AGAIN = "the header occurs again between the edges, as in files that were joined"
-JOINED = "delete all but the first, or hand in the files one by one"
-
 _INT, _STRING = "int", "string"
 # Seconds or milliseconds since 1970, for times from 2001 to 2033.
 _TIME = re.compile(r"1\d{9}(?:\d{3})?(?:\.\d+)?", re.ASCII)
@@ -50,9 +47,6 @@ MISSING = ("nan", "NaN", "NAN", "NA", "NaT", "?", "-", "--", *(
 # The last line of a table, which counts the others.
 _TOTAL = re.compile(r"\(?\d+ (?:rows?|records?|lines?|edges?)\)?(?: .*)?|(?:totals?|sum|count) ?:? [\d.,]+",
                     re.ASCII | re.IGNORECASE)
-# First words of a line that says what follows, and marks of comments in other languages.
-_TITLES = frozenset("directed undirected graph network version nodes vertices edges rem -- ; * ! ' //".split())
-BOM = "\ufeff"
 # Pairs of values that are the only ones in many matrices.
 _BITS = tuple(map(frozenset, (("0", "1"), ("0.0", "1.0"), ("True", "False"), ("TRUE", "FALSE"), ("T", "F"))))
 _POINTS = re.compile(r"[1-9]\d{0,2}(?:\.000)+", re.ASCII)
@@ -99,7 +93,8 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
         if certain_pair(names) is None:
             _refuse(_no_ids(columns, ends), columns, rest, path)
         if pair is None:
-            _refuse(_other_columns(_without(weight, columns, ends), rest, ends), columns, rest, path)
+            why, behind = _other_columns(_without(weight, columns, ends), rest, ends)
+            _refuse(why, columns, rest, path, behind=behind)
         return ends
     if above:
         named = [replace(column, name=name) for column, name in zip(columns, above, strict=True)]
@@ -107,9 +102,10 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
         if called != (0, 1):
             _refuse("a comment above them has names of others", columns, rest, path, called)
     _refuse_missing(columns[:2], path)
-    why = _kinds_differ(columns) or _no_ids(columns, (0, 1)) or _other_columns(
-        _without(weight, columns, (0, 1)), rest, (0, 1))
-    _refuse(why, columns, rest, path)
+    why, behind = _kinds_differ(columns) or _no_ids(columns, (0, 1)), False
+    if not why:
+        why, behind = _other_columns(_without(weight, columns, (0, 1)), rest, (0, 1))
+    _refuse(why, columns, rest, path, behind=behind)
     return 0, 1
 
 
@@ -127,47 +123,6 @@ def named_above(sample: Sample, separator: str, width: int, directed: bool) -> S
         if len(words) == width and (certain_pair(words) is not None or alike_pairs(words) or weak_pair(words)):
             return words
     return ()
-
-
-def names_of_columns(header: Sequence[str], rest: Records, line: int, sample: Sample, path: str,
-                     wanted: tuple[str, str] | None) -> tuple[str, ...]:
-    """The names of the columns. line : number of the first line behind the header. wanted : see ends_of. Raises
-    InputError if their number differs from the number of fields."""
-    names, width = tuple(header), width_of(rest)
-    if not width and len(names) == 1:
-        raise InputError("the header has one name, and lines behind it have more fields", path=path, text=names[0],
-                         remedy="write a table of edges alone, with a name for each column")
-    if width > len(names) > 1 and any(
-            all(text.count(mark) == len(names) - 1 for text in sample.texts) for mark in ",;|\t"):
-        raise InputError("a field of a line has several ids", path=path, line=line, text=" ".join(rest[0]),
-                         remedy="write an edge a line")
-    if width in (0, len(names)):
-        return names
-    if width == len(names) + 1 and not any(row[-1] for row in rest):  # a separator ends each line
-        return (*names, "")
-    if width == len(names) - 1 and not names[-1]:  # a separator ends the header
-        return names[:-1]
-    if width == len(names) + 1 and (wanted is not None or _has_names_of_rows(rest, sample.texts)):
-        return ("", *names)
-    if width == len(names) + 1 > 2:
-        raise InputError(f"the header has {len(names)} names, and the lines behind it have {width} fields: the first of"
-                         " them may be the name of a row, or the last one be without a name", path=path,
-                         line=line, text=" ".join(rest[0]), remedy="say where the ends are, by --columns 1,2 or by"
-                         " --columns 2,3")
-    raise InputError(f"the header has {len(names)} names, and the lines behind it have {width} fields", path=path,
-                     line=line, text=" ".join(rest[0]), remedy="fix the header")
-
-
-def _has_names_of_rows(rest: Records, lines: Sequence[str]) -> bool:
-    """Whether the first fields are names of rows, as R writes them, without a column name.
-
-    They are numbers from 1 on, if the ids are no numbers or only the row names have quotes; or other distinct names, if
-    only these have quotes."""
-    heads = [row[0] for row in rest]
-    alone = all(line.startswith('"') for line in lines) and not lines[-1].endswith('"')
-    if heads == [str(row) for row in range(1, len(heads) + 1)]:
-        return alone or not any(is_id_number(row[1]) for row in rest)
-    return alone and len(set(heads)) == len(heads)
 
 
 def _without(weight: str | None, columns: list[TableColumn], ends: tuple[int, int]) -> list[TableColumn]:
@@ -249,47 +204,9 @@ def refuse_comments(ends: Records, comments: Sequence[str], width: int, path: st
                          remedy="delete it if it is a comment, else put the id in double quotes")
 
 
-def refuse_header_again(header: Sequence[str], rest: Records, path: str) -> None:
-    """Raise InputError if the header occurs again among the first lines; names of ends also with other capitals, and
-    all behind a byte order mark."""
-    forms = [forms_of(name, certain_pair(header) is not None) for name in header]
-    if any(len(row) == len(header) and all(map(list.__contains__, forms, row)) for row in rest):
-        raise InputError(HEADER_AGAIN, path=path, text=" ".join(header), remedy=JOINED)
-
-
-def forms_of(name: str, any_case: bool) -> list[str]:
-    """How the name of a column may be written in a header that occurs again."""
-    forms = (name, name.lower(), name.upper(), name.capitalize()) if any_case else (name,)
-    return [mark + form for form in dict.fromkeys(forms) for mark in ("", BOM)]
-
-
 def is_total(pair: Sequence[str], before: Sequence[str]) -> bool:
     """Whether the last pair of names may be the count of the others. before : the pair before it, empty without."""
     return bool(_TOTAL.fullmatch(" ".join(pair))) and not any(map(is_number, before))
-
-
-def refuse_title(first: Sequence[str], rest: Records, path: str) -> None:
-    """Raise InputError if the first line may say what follows, as in "Undirected graph", or be a comment."""
-    fields = {field for row in rest for field in row}
-    if rest and first[0].lower().rstrip(":") in _TITLES and fields.isdisjoint(first):
-        raise InputError("the first line may be a title or a comment, or an edge", path=path, text=" ".join(first),
-                         remedy="delete it if it is no edge, else say --header none")
-
-
-def refuse_odd_first(ids: Sequence[Sequence[str]], path: str) -> None:
-    """Raise InputError if only the first lines, and perhaps the last, have an id that is no number. ids : the ids of
-    each line."""
-    odd = [not row or not all(map(is_id_number, row)) for row in ids]
-    if len(ids) < _FEW or not odd[0] or all(odd):
-        return
-    first, last = odd.index(False), odd[::-1].index(False)
-    if first == 1 and not last and not any(odd[1:]):
-        raise InputError("the first line may be a header or a comment, or an edge: the ids of all others are integers",
-                         path=path, line=1, text=" ".join(ids[0]),
-                         remedy="say --header names, or --header none, or delete it if it is a comment")
-    if len(ids) - first - last >= _FEW and not any(odd[first : len(odd) - last]):
-        raise InputError("the first lines, or the last, may be no edges: the ids of all others are integers", path=path,
-                         text=" ".join(ids[0]), remedy="delete them if so, else say --ids string")
 
 
 def refuse_bits(rows: Records, path: str) -> None:
@@ -450,12 +367,13 @@ def _are_fractions(values: Sequence[str]) -> bool:
     return all(map(is_number, values)) and not all(is_id_number(text.removeprefix("+")) for text in values)
 
 
-def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[int, int]) -> str:
-    """The reason why other columns may be the ends, if no name says which; "" without a reason."""
+def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[int, int]) -> tuple[str, bool]:
+    """(the reason why other columns may be the ends, if no name says which, "" without a reason; whether these are
+    behind the first column)."""
     if len(columns) < _FEW:
-        return ""
+        return "", False
     if odd := _no_ids(columns, ends):
-        return odd
+        return odd, False
     values = [set(column.values) for column in columns]
     first = columns[ends[0]].values
     apart = values[ends[0]].isdisjoint(values[ends[1]])
@@ -463,19 +381,32 @@ def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[in
               and columns[pair[0]].kind == columns[pair[1]].kind]
     if is_count(first) and (any(not values[i].isdisjoint(values[j]) for i, j in others) or (
             ends == (0, 1) and _are_behind_number(columns, values, rest))):
-        return "the first column numbers the lines"
+        return "the first column numbers the lines", True
     if len(set(first)) >= _MOSTLY * len(rest) and any(len(values[i] & values[j]) > 1 for i, j in others):
-        return "no id of the first column is in the second, and other columns share theirs"
+        return "no id of the first column is in the second, and other columns share theirs", True
+    if ends == (0, 1) and _is_layer(columns, values, rest):
+        return "the first column may number layers, with the ends in the second and third", True
     again = len(rest) - len({tuple(row[:2]) for row in rest})
     unlike = apart or again > 1 or (len(rest) >= _SEVERAL_LINES and not _are_alike(*values[:2]))
     if ends == (0, 1) and len(columns) > _FEW and not values[1] ^ values[3] and _FEW * len(values[1]) <= len(rest) and (
             _are_alike(values[0], values[2])):
-        return "the second and the fourth column have the same few values, as layers have"
+        return "the second and the fourth column have the same few values, as layers have", False
     if ends == (0, 1) and columns[1].kind == columns[2].kind and unlike and _are_alike(*values[1:3]):
-        return "the second and the third column have the same values"
+        return "the second and the third column have the same values", False
     if len(columns) > _FEW and all(_are_alike(values[0] | values[1], more) for more in values[2:]):
-        return "all columns have the same values"
-    return ""
+        return "all columns have the same values", False
+    return "", False
+
+
+def _is_layer(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: Records) -> bool:
+    """Whether the first column may have layers (few whole numbers, in ascending order) before two ends with the same
+    values: a value is behind these, or loops vanish."""
+    layers = columns[0].values
+    if not all(map(is_integer, layers)) or columns[1].kind != columns[2].kind or not _are_alike(*values[1:3]):
+        return False
+    loops = any(row[:1] == row[1:2] for row in rest) and not any(row[1:2] == row[2:3] for row in rest)
+    numbers = list(map(int, layers))
+    return (loops or len(columns) > _FEW) and numbers == sorted(numbers) and 2 * len(values[0]) <= len(rest)
 
 
 def _are_behind_number(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: Records) -> bool:
@@ -491,10 +422,12 @@ def _are_alike(one: set[str], other: set[str]) -> bool:
     return len(other) > 2 and _SIDES * len(one & other) >= len(one | other)
 
 
-def _refuse(why: str, columns: Sequence[TableColumn], rest: Records, path: str, pair: tuple[int, int] | None = None
-            ) -> None:
+def _refuse(why: str, columns: Sequence[TableColumn], rest: Records, path: str, pair: tuple[int, int] | None = None,
+            behind: bool = False) -> None:
+    """Raise InputError for a reason. pair : places of the likely ends. behind : whether the first column is none."""
     if why:
-        behind = [replace(columns[0], kind="", values=()), *columns[1:]] if "first column" in why else columns
-        named = f"{pair[0] + 1},{pair[1] + 1}" if pair else example_columns(behind)
+        likely = [replace(columns[0], kind="", values=()), *columns[1:]] if behind else columns
+        named = f"{pair[0] + 1},{pair[1] + 1}" if pair else example_columns(likely)
         raise InputError(f"which columns are the ends of an edge is not clear: {why}", path=path, text=listed(rest[0]),
-                         remedy=f"name both, as in --columns {named}")
+                         remedy=f"name both, as in --columns {named}"
+                         + (", or --columns 1,2" if behind and not columns[0].name else ""))

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from unicodedata import normalize
 
 from ..errors import InputError
-from .look_ends import refuse_fixed_width, refuse_marks, refuse_odd_first
+from .look_ends import refuse_fixed_width, refuse_marks
+from .look_header import refuse_odd_first
 from .look_sample import (
     WORDS,
     Fields,
@@ -24,7 +25,17 @@ from .look_sample import (
     records_of,
     width_of,
 )
-from .look_shape import ADJLIST, ARROW, PAIRS, SIF, DoubtError, begins_as_lists_of_networkx, names_above_matrix
+from .look_shape import (
+    ADJLIST,
+    ARROW,
+    PAIRS,
+    SIF,
+    DoubtError,
+    begins_as_lists_of_networkx,
+    names_above_matrix,
+    refuse_padded,
+)
+from .reading import TUPLES
 from .registry import format_suffix
 from .tables import alike_pairs, certain_pair, named_pair
 
@@ -222,6 +233,7 @@ def refuse_odd_lists(fields: Fields, sample: Sample, relations: bool, rewrite: s
                          text=fields.records[0][0], remedy="delete it if it is a title, else say --format sif")
     if relations:
         return
+    refuse_padded(fields.records, True, path)
     if rewrite == ":":
         _refuse_lists_behind(fields.records, sample, path)
     if not all(is_id_number(row[0]) and not has_leading_zero(row[0]) for row in fields.records):
@@ -269,9 +281,9 @@ def _refuse_lists_behind(records: Sequence[Sequence[str]], sample: Sample, path:
                          remedy="write commas or blanks alone, and no weights or quotes")
 
 
-def refuse_lengths(records: Sequence[Sequence[str]], sample: Sample, path: str) -> None:
-    """Raise InputError if a length stands beside each neighbour, as in b:5, b(5) and b,5, or a number before each
-    line."""
+def refuse_lengths(records: Sequence[Sequence[str]], sample: Sample, path: str, names: bool) -> None:
+    """Raise InputError if a length may stand beside each neighbour, as in b:5, b(5) and b,5. names : whether the user
+    says that ids are names, which may have marks inside."""
     heads = {row[0] for row in records}
     numbers = all(is_id_number(head.split(" ")[0]) for head in heads)
     rows = list(records_of(sample.texts, " ", False))
@@ -285,19 +297,31 @@ def refuse_lengths(records: Sequence[Sequence[str]], sample: Sample, path: str) 
     commas = certain or (few and any(sum(row) > 1 and any(row[:2]) for row in pairs) and all(
         pair or "," not in field for row, fits in zip(rows, pairs, strict=True) for field, pair in zip(
             row, fits, strict=True)))
-    _refuse_numbered([row[0] for row in records], second, sample, path)
-    if (2 * len(known) >= len(second) > 0 and known) or commas:
+    if commas:
         raise InputError("fields may be an id and a length, coordinates, or numbers with a comma inside", path=path,
                          text=sample.texts[0], remedy="write an edge a line, two ids and the length behind them")
+    if 2 * len(known) >= len(second) > 0 and known and not names:
+        raise InputError("a field may be an id with a length, a port or another number behind it, or one id", path=path,
+                         text=sample.texts[0], remedy="write the number behind a blank, or leave it out, or say --ids"
+                         " string if it is a part of the id")
 
 
-def _refuse_numbered(first: Sequence[str], second: Sequence[str], sample: Sample, path: str) -> None:
-    """Raise InputError if each line begins with its number and a mark, which its second field does not have."""
+def refuse_numbered(lines: Sequence[str], rewrite: str, path: str) -> None:
+    """Raise InputError if each line begins with its number and a mark, perhaps behind one word, and the next field has
+    another mark or none. rewrite : see Reading."""
+    rows = [line.split() for line in lines]
+    if rewrite in (":", TUPLES, "-") or len(rows) < 2 or min(map(len, rows)) < _FEW:
+        return
+    word = len({row[0] for row in rows}) == 1 and not is_id_number(rows[0][0].strip("()[].:|#"))
+    first, second = ([row[word + place] for row in rows] for place in (0, 1))
     plain = [field.strip("()[].:|#") for field in first]
-    if len(second) > 1 and first != plain == [str(place) for place in range(1, len(plain) + 1)] and first[0].strip(
-            "0123456789") != second[0].strip("0123456789"):
-        raise InputError("every line begins with its number and a mark", path=path, text=sample.texts[0],
-                         remedy="say --columns 2,3 if edges are behind it, else delete the marks")
+    ends = word + 2
+    if first != plain == [str(place) for place in range(1, len(plain) + 1)] and min(map(len, rows)) > ends and (
+            first[0].strip("0123456789") != second[0].strip("0123456789")):
+        remedy = "delete these" if rewrite else (
+            f"say --columns {ends},{ends + 1} if edges are behind it, else delete the marks")
+        raise InputError(f"every line begins with {'a word, ' if word else ''}its number and a mark", path=path,
+                         text=lines[0], remedy=remedy)
 
 
 def refuse_marked_ids(ends: Sequence[Sequence[str]], path: str) -> None:

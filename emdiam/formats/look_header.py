@@ -6,11 +6,19 @@ from collections.abc import Sequence
 
 from ..errors import InputError
 from .look_ends import Records
-from .look_sample import is_id_number, is_integer, is_number, value_of, width_of
+from .look_sample import Sample, is_id_number, is_integer, is_number, value_of, width_of
 from .tables import alike_pairs, certain_pair, is_name_of_end, named_pair, weak_pair
 
 NONE, COUNTS, NAMES = "none", "counts", "names"
 MOST_COUNTS = 3
+HEADER_AGAIN = "the header occurs again between the edges, as in files that were joined"
+JOINED = "delete all but the first, or hand in the files one by one"
+BOM = "\ufeff"
+_FEW = 3
+# Words of a line that says what follows; first words of it, and marks of comments in other languages.
+_TITLES = frozenset("directed undirected graph network nodes vertices edges edgelist list links relations interactions"
+                    " matrix dataset".split())
+_FIRST_WORDS = frozenset("version rem -- ; * ! ' //".split())
 
 
 def header_of(records: Records, table: bool, path: str) -> tuple[str, int]:
@@ -47,6 +55,7 @@ def header_of(records: Records, table: bool, path: str) -> tuple[str, int]:
         return NAMES, 1
     if numbers and table:
         return NAMES, 1
+    refuse_title_above(first, rest, path)
     raise InputError("the first line may be names of columns, or an edge", path=path, line=1, text=" ".join(first),
                      remedy="say which with --header names, or --header none")
 
@@ -129,3 +138,91 @@ def _recur(first: Sequence[str], rest: Records) -> bool:
     """Whether a field of the first line occurs again in the first lines."""
     fields = {field for row in rest for field in row}
     return any(field and field in fields for field in first)
+
+
+def names_of_columns(header: Sequence[str], rest: Records, line: int, sample: Sample, path: str,
+                     wanted: tuple[str, str] | None) -> tuple[str, ...]:
+    """The names of the columns. line : number of the first line behind the header. wanted : see ends_of. Raises
+    InputError if their number differs from the number of fields."""
+    names, width = tuple(header), width_of(rest)
+    if not width and len(names) == 1:
+        raise InputError("the header has one name, and lines behind it have more fields", path=path, text=names[0],
+                         remedy="write a table of edges alone, with a name for each column")
+    if width > len(names) > 1 and any(
+            all(text.count(mark) == len(names) - 1 for text in sample.texts) for mark in ",;|\t"):
+        raise InputError("a field of a line has several ids", path=path, line=line, text=" ".join(rest[0]),
+                         remedy="write an edge a line")
+    if width in (0, len(names)):
+        return names
+    if width == len(names) + 1 and not any(row[-1] for row in rest):  # a separator ends each line
+        return (*names, "")
+    if width == len(names) - 1 and not names[-1]:  # a separator ends the header
+        return names[:-1]
+    if width == len(names) + 1 and (wanted is not None or _has_names_of_rows(rest, sample.texts)):
+        return ("", *names)
+    if width == len(names) + 1 > 2:
+        raise InputError(f"the header has {len(names)} names, and the lines behind it have {width} fields: the first of"
+                         " them may be the name of a row, or the last one be without a name", path=path,
+                         line=line, text=" ".join(rest[0]), remedy="say where the ends are, by --columns 1,2 or by"
+                         " --columns 2,3")
+    raise InputError(f"the header has {len(names)} names, and the lines behind it have {width} fields", path=path,
+                     line=line, text=" ".join(rest[0]), remedy="fix the header")
+
+
+def _has_names_of_rows(rest: Records, lines: Sequence[str]) -> bool:
+    """Whether the first fields are names of rows, as R writes them, without a column name.
+
+    They are numbers from 1 on, if the ids are no numbers or only the row names have quotes; or other distinct names, if
+    only these have quotes."""
+    heads = [row[0] for row in rest]
+    alone = all(line.startswith('"') for line in lines) and not lines[-1].endswith('"')
+    if heads == [str(row) for row in range(1, len(heads) + 1)]:
+        return alone or not any(is_id_number(row[1]) for row in rest)
+    return alone and len(set(heads)) == len(heads)
+
+
+def refuse_header_again(header: Sequence[str], rest: Records, path: str) -> None:
+    """Raise InputError if the header occurs again among the first lines; names of ends also with other capitals, and
+    all behind a byte order mark."""
+    forms = [forms_of(name, certain_pair(header) is not None) for name in header]
+    if any(len(row) == len(header) and all(map(list.__contains__, forms, row)) for row in rest):
+        raise InputError(HEADER_AGAIN, path=path, text=" ".join(header), remedy=JOINED)
+
+
+def forms_of(name: str, any_case: bool) -> list[str]:
+    """How the name of a column may be written in a header that occurs again."""
+    forms = (name, name.lower(), name.upper(), name.capitalize()) if any_case else (name,)
+    return [mark + form for form in dict.fromkeys(forms) for mark in ("", BOM)]
+
+
+def refuse_title(first: Sequence[str], rest: Records, path: str) -> None:
+    """Raise InputError if the first line may say what follows, as in "Undirected graph", or be a comment."""
+    fields, words = {field for row in rest for field in row}, [field.lower().rstrip(":") for field in first]
+    if rest and fields.isdisjoint(first) and (words[0] in _FIRST_WORDS or not _TITLES.isdisjoint(words)):
+        raise InputError("the first line may be a title or a comment, or an edge", path=path, text=" ".join(first),
+                         remedy="delete it if it is no edge, else say --header none")
+
+
+def refuse_title_above(first: Sequence[str], rest: Records, path: str) -> None:
+    """Raise InputError if the first line has words that occur in no other line, and another number of fields."""
+    width = width_of(rest)
+    if len(rest) > 1 < width != len(first) and not any(map(is_number, first)) and not _recur(first, rest):
+        raise InputError(f"the first line may be a title: all others have {width} fields", path=path, line=1,
+                         text=" ".join(first), remedy="delete it if so, else say --format edgelist if each line is an"
+                         " edge, or --format adjlist if it is a vertex before its neighbours")
+
+
+def refuse_odd_first(ids: Sequence[Sequence[str]], path: str) -> None:
+    """Raise InputError if only the first lines, and perhaps the last, have an id that is no number. ids : the ids of
+    each line."""
+    odd = [not row or not all(map(is_id_number, row)) for row in ids]
+    if len(ids) < _FEW or not odd[0] or all(odd):
+        return
+    first, last = odd.index(False), odd[::-1].index(False)
+    if first == 1 and not last and not any(odd[1:]):
+        raise InputError("the first line may be a header or a comment, or an edge: the ids of all others are integers",
+                         path=path, line=1, text=" ".join(ids[0]),
+                         remedy="say --header names, or --header none, or delete it if it is a comment")
+    if len(ids) - first - last >= _FEW and not any(odd[first : len(odd) - last]):
+        raise InputError("the first lines, or the last, may be no edges: the ids of all others are integers", path=path,
+                         text=" ".join(ids[0]), remedy="delete them if so, else say --ids string")

@@ -35,6 +35,8 @@ _MOST_OF_ONE = 4  # fields of a text of a single line
 _LEAST_MATRIX, _LEAST_SQUARE, _LEAST_WIDE = 3, 5, 8
 _FAR = 100  # a value of a matrix that is larger than all others by this factor may stand for no edge
 
+# A vertex, a mark, and several numbers.
+_BEHIND_MARK = re.compile(r"\d+[ ]*[\t,;|][ ]*\d+(?:[ ]+\d+)+", re.ASCII)
 PADS = ("", "NA", *MISSING)
 
 
@@ -349,6 +351,35 @@ def is_adjlist(records: Records) -> bool:
         return True
     raise DoubtError("its lines may have a vertex and all its neighbours each, or an edge each, with further fields on"
                      " some of them", (ADJLIST, PAIRS))
+
+
+def may_be_lists_behind_mark(lines: Sequence[str], records: Records) -> bool:
+    """Whether each line is a number, a tab or another mark, and several numbers with blanks between: a vertex and its
+    neighbours, as programs on Hadoop write them, or an edge with a further field, of one number in all lines."""
+    heads = [row[0] for row in records]
+    return width_of(records) > 2 and len(set(heads)) == len(heads) > 1 and all(map(_BEHIND_MARK.fullmatch, lines))
+
+
+def refuse_padded(records: Records, lists: bool, path: str) -> None:
+    """Raise InputError if 0 or -1 may stand at the ends of lists of neighbours for a missing one. lists : whether the
+    lines are lists."""
+    heads = [row[0] for row in records]
+    for mark in ("0", "-1"):
+        cut = [_without_end(row, mark) for row in records]
+        ended = sum(map(len, records)) - sum(map(len, cut))
+        if ended < 2 or len(set(heads)) < len(heads) or any(mark in row for row in cut) or not all(
+                is_integer(field) for row in cut for field in row):
+            continue
+        if lists or (len(set(map(len, cut))) > 1 and width_of(records) > 2 and _are_mutual(cut)):
+            other = "--format adjlist if it is one" if lists else "--columns 1,2 if each line is an edge"
+            raise InputError(f"{mark} is at the ends of lists of neighbours, and may be no vertex", path=path,
+                             text=" ".join(records[0][:9]), remedy="delete it" + (
+                                 "" if mark == "-1" and lists else f" if it is none, or say {other}"))
+
+
+def _without_end(row: Sequence[str], mark: str) -> Sequence[str]:
+    """The fields before those at the end that are the mark."""
+    return row[: max(place + 1 for place, field in enumerate(row) if field != mark or not place)]
 
 
 def without_empty_end(row: Sequence[str]) -> Sequence[str]:

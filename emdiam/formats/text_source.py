@@ -20,8 +20,8 @@ from ..errors import InputError
 from .arrow_edges import refuse_missing, texts_of
 from .base import FileSource
 from .look import reading_of
-from .look_ends import BOM, HEADER_AGAIN, JOINED, forms_of, is_total
-from .look_header import COUNTS
+from .look_ends import is_total
+from .look_header import BOM, COUNTS, HEADER_AGAIN, JOINED, forms_of
 from .look_sample import sample_of
 from .look_shape import MATRIX
 from .reading import COLUMNS, CSV, EDGE_LIST, HELD, Reading
