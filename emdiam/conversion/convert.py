@@ -104,8 +104,7 @@ def _key(source: EdgeSource, target: Path, options: ConvertOptions) -> dict[str,
         "encoding (--encoding)": options.encoding,
         "vertices (--vertices)": None if options.vertices is None else str(options.vertices),
         "sides (--bipartite)": options.bipartite, "codec (--codec)": options.codec,
-        "chunk size (--chunk)": options.chunk_ids,
-        "directions (--directed)": options.directed,
+        "chunk size (--chunk)": options.chunk_ids, "directions (--directed)": options.directed,
         "weights (--weights, --allow-negative)": None if options.weights is None else [
             options.weights.column, options.weights.negative],
     }
@@ -300,7 +299,8 @@ class Conversion(StoreWriting[ConvertReport]):
         if info.id_kind == "string":
             from .strings import StringIntake
 
-            return StringIntake(name, context, self._salt, resumed)
+            seen = self._options.ids == "auto" and getattr(self._source, "of_files", False)
+            return StringIntake(name, context, self._salt, resumed, seen)
         if info.n_vertices is None:
             return IntIntake(name, context, resumed)
         return DeclaredIntake(info, name, context, resumed)

@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 
 from ..checkpoint.records import State
 from ..errors import InputError
+from ..formats.look_sample import IN_ONE_FORM, LOOK_THE_SAME, as_seen
 from ..formats.source import EdgeBatch
 from ..hashing import mix64
 from ..sorting.runs import Keys
@@ -37,6 +38,9 @@ from .relabel import IdTable
 TOP_BIT = 1 << 63
 _HASHED_AT_A_TIME = 1 << 15
 _BINARY = pa.large_binary()
+_MOST_ODD, _NOT_ASCII = 1 << 16, 0x80
+# Letters that are not seen, blanks that are not broken, and accents beside their letter.
+_ODD_LETTERS = "[\u00a0\u00ad\u200b-\u200f\u2060\ufeff\u0300-\u036f]"
 _SCHEMA = pa.schema([("id", _BINARY)])
 
 
@@ -284,10 +288,13 @@ def _merge_strings(file: StringFile, runs: list[list[tuple[int, int]]]) -> Itera
 
 
 class StringIntake(TableIntake):
-    """Ids are strings. name : of the source, for errors. salt : chooses the hash function. resumed : see Intake."""
+    """Ids are strings. name : of the source, for errors. salt : chooses the hash function. resumed : see Intake. seen :
+    whether two ids that look the same are an error."""
 
-    def __init__(self, name: str, context: SortContext, salt: int = 0, resumed: State | None = None) -> None:
+    def __init__(self, name: str, context: SortContext, salt: int = 0, resumed: State | None = None,
+                 seen: bool = False) -> None:
         super().__init__(context, resumed)
+        self._as_seen = _Seen() if seen else None
         self._name, self._salt = name, salt
         self.tally = PairTally.of(resumed)
         self._hashes: KeySorter | None = None
@@ -328,6 +335,8 @@ class StringIntake(TableIntake):
         self._hashes = KeySorter(context)
         for strings in self._sorter.sorted():
             self._name_blocks += self._names.append(strings)
+            if self._as_seen is not None:
+                self._as_seen.watch(strings)
             hashes = hash_strings(strings, self._salt, context.plan.hash_bits)
             table.append(hashes)
             self._hashes.add(hashes)
@@ -338,6 +347,9 @@ class StringIntake(TableIntake):
         if n_distinct != table.n:
             table.file.close()
             raise HashCollisionError
+        twice = None if self._as_seen is None else self._as_seen.met_in(map(self._names.read, self._name_blocks))
+        if twice is not None:
+            raise InputError(LOOK_THE_SAME, path=self._name, text=twice, remedy=IN_ONE_FORM)
         return table
 
     def _numbering(self, table: IdTable) -> VertexNumbering:
@@ -359,6 +371,39 @@ class StringIntake(TableIntake):
         if self._hashes is not None:
             self._hashes.abort()
         super().abort()
+
+
+class _Seen:
+    """Ids with letters that are not seen or accents of their own, the first _MOST_ODD, as they look."""
+
+    def __init__(self) -> None:
+        self._forms: set[str] = set()
+        self._twice: str | None = None
+
+    def watch(self, strings: pa.Array) -> None:
+        """Keep those among distinct strings, a large_binary array."""
+        if _buffers(strings)[1].max(initial=0) < _NOT_ASCII or len(self._forms) >= _MOST_ODD:
+            return
+        try:
+            texts = strings.cast(pa.large_string())
+        except pa.ArrowInvalid:  # not UTF-8
+            return
+        odd = np.flatnonzero(pc.match_substring_regex(texts, _ODD_LETTERS).to_numpy(zero_copy_only=False))
+        for text in texts.take(odd[:_MOST_ODD]).to_pylist():
+            plain = as_seen(text)
+            if plain in self._forms:
+                self._twice = plain
+            elif plain != text:
+                self._forms.add(plain)
+
+    def met_in(self, blocks: Iterator[pa.Array]) -> str | None:
+        """A form that two ids have, or that is an id itself in these blocks of all ids; None without one."""
+        if self._twice is None and self._forms:
+            forms = pa.array([form.encode() for form in self._forms], _BINARY)
+            met = next((same[0].as_py() for strings in blocks if len(same := strings.filter(
+                pc.is_in(strings, value_set=forms)))), None)
+            self._twice = None if met is None else met.decode()
+        return self._twice
 
 
 class StoredBatches:

@@ -155,6 +155,9 @@ class ChainedSource:
     has the counts of data beside the edges.
     """
 
+    of_files: ClassVar[bool] = True
+    """Whether names come from files, where two that look the same may be a fault."""
+
     def __init__(self, sources: Sequence[FileSource], vertices: VertexList | None = None,
                  directed: bool | None = None, notes: Sequence[str] = ()) -> None:
         self._sources, self._vertices, self._directed = list(sources), vertices, directed

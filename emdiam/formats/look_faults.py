@@ -9,15 +9,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from unicodedata import normalize
 
 from ..errors import InputError
 from .look_ends import refuse_fixed_width, refuse_marks
 from .look_header import refuse_odd_first
 from .look_sample import (
+    IN_ONE_FORM,
+    LOOK_THE_SAME,
     WORDS,
     Fields,
     Sample,
+    as_seen,
     commas_are_decimal,
     has_leading_zero,
     is_id_number,
@@ -57,8 +59,6 @@ _LENGTH = re.compile(r"([^\s:=@/|;(]+)(?:[:=@/|;]|\()[-+]?\d+(?:\.\d+)?\)?", re.
 _PAIR = re.compile(r"[^\s,]+(?:,[-+]?(?:\d+(?:\.\d*)?|\.\d+))+", re.ASCII)
 _MARK_ALONE = re.compile(r"[-=<>]*[<>=][-=<>]*|\\+|\.{3}|…|→|⇒|--+")
 _ARROWS = re.compile(rf"{ARROW.pattern}|(?<=\s)[<>=](?=\s)")
-# Soft hyphens, marks of width zero and of direction, byte order marks.
-_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 _PARTS = {")": "(", "]": "[", "}": "{"}
 _A_LINE = "write an edge a line, two ids with a blank between them"
 _WORDS_OF_CELLS = ("inf", "+inf", "-inf", "infinity", "nan", "na", "none", "null", "∞", "x")
@@ -339,10 +339,9 @@ def _refuse_unseen(ids: Iterable[str], path: str) -> None:
     """Raise InputError if two names look the same, but one has a letter that is not seen or an accent of its own."""
     forms: dict[str, str] = {}
     for text in ids:
-        plain = text if text.isascii() else normalize("NFC", _UNSEEN.sub("", text).replace("\u00a0", " ")).strip()
+        plain = text if text.isascii() else as_seen(text)
         if forms.setdefault(plain, text) != text:
-            raise InputError("two names look the same, and are written with other letters", path=path, text=plain,
-                             remedy="write it once, or say --ids string if these are two vertices")
+            raise InputError(LOOK_THE_SAME, path=path, text=plain, remedy=IN_ONE_FORM)
 
 
 def _refuse_some_arrows(fields: Fields, path: str) -> None:

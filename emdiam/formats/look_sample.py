@@ -9,6 +9,7 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from unicodedata import normalize
 
 _LINE, _BLANKS = re.compile(rb"[^\r\n]+"), re.compile(rb"[ \t\r\n]+")
 _MOST_LINES = 1000
@@ -19,6 +20,10 @@ _INTEGER = re.compile(r"\d+", re.ASCII)
 _WHOLE_FLOAT = re.compile(r"(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _DIGITS_OF_FLOATS, _MOST_DIGITS = 16, 30
+# Soft hyphens, marks of width zero and of direction, byte order marks.
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+LOOK_THE_SAME = "two names look the same, and are written with other letters"
+IN_ONE_FORM = "write it once, or say --ids string if these are two vertices"
 
 
 @dataclass(frozen=True)
@@ -111,6 +116,11 @@ def _without_c(lines: Sequence[Line]) -> tuple[tuple[Line, ...], bool]:
     if not others or len(others) == len(lines) or not all(_INTEGER.match(line.text.lstrip(" \t")) for line in others):
         return tuple(lines), False
     return tuple(others), True
+
+
+def as_seen(text: str) -> str:
+    """A name without letters that are not seen, and with accents as parts of their letters."""
+    return normalize("NFC", _UNSEEN.sub("", text).replace("\u00a0", " ")).strip()
 
 
 def is_integer(text: str) -> bool:
