@@ -21,7 +21,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from ..errors import InputError
 from .marks import TAR, ZIP
-from .registry import compression_suffix, format_of_file
+from .registry import compression_suffix, format_of_file, part_of
 from .streams import ByteStream, RawStream, open_raw
 
 MEMBER = "#"
@@ -30,8 +30,6 @@ MEMBER = "#"
 _NO_GRAPH = re.compile(r"(?:.*/)?(?:\.|readme|meta|license|licence|copying|changes|notice|__macosx)", re.IGNORECASE)
 _NO_GRAPH_SUFFIXES = (".md", ".html", ".htm", ".pdf", ".png", ".jpg", ".svg", ".bib", ".properties", ".json~", ".py",
                       ".m", ".yml", ".yaml", ".doc", ".docx", ".nfo", ".sha1", ".md5")
-_OF_EDGES = re.compile(r"(?:^|[^a-z])(?:edges?|edge_?list|links?|arcs?|relationships?)(?:[^a-z]|$)|\.w?el(?:\.|$)")
-_OF_VERTICES = re.compile(r"(?:^|[^a-z])(?:nodes?|node_?list|vertex|vertices|labels?|names?|coords?)(?:[^a-z]|$)")
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tbz", ".tbz2", ".txz")
 _TABLES = ("csv", "json", "npy", "npz", "parquet", "arrow", "hdf5", "mat")  # which vertices may be written as, too
 _MOST_NAMES, _MOST_MEMBERS = 8, 1 << 12
@@ -185,10 +183,10 @@ def _chosen(path: Path, members: list[Member]) -> Member:
     vertices; or the one after which all others are called; or the only one in a format of graphs."""
     _check_known(path, members)
     listed = members = [member for member in members if _may_be_graph(member)] or members
-    members = [member for member in members if _part(member) != "vertices"] or members
+    members = [member for member in members if part_of(member.name) != "vertices"] or members
     rules: tuple[Callable[[Member], bool], ...] = (
         lambda member: True, lambda member: _base(member).startswith("out."),
-        lambda member: _part(member) == "edges",
+        lambda member: part_of(member.name) == "edges",
         lambda member: _others_are_parts(member, members),
         lambda member: format_of_file(_plain(member.name)) not in (None, *_TABLES))
     for rule in rules:
@@ -228,13 +226,6 @@ def _plain(name: str) -> str:
     """The name without folders and without a compression suffix."""
     base = PurePosixPath(name).name
     return base.rpartition(".")[0] if compression_suffix(base) else base
-
-
-def _part(member: Member) -> str:
-    """The content of a member by its name: "edges", "vertices", or "" if its name says neither or both."""
-    name = _base(member).lower()
-    edges, vertices = bool(_OF_EDGES.search(name)), bool(_OF_VERTICES.search(name))
-    return "" if edges == vertices else "edges" if edges else "vertices"
 
 
 def _others_are_parts(member: Member, members: list[Member]) -> bool:

@@ -18,7 +18,16 @@ from .directions import Directions
 from .look_ends import MISSING, refuse_two_forms
 from .look_sample import has_leading_zero
 from .source import EdgeBatch, pairs_per_batch
-from .tables import TableColumn, direction_column, edge_ends, in_slices, named_pair, refuse_two_sides, refuse_ways
+from .tables import (
+    TIMES,
+    TableColumn,
+    direction_column,
+    edge_ends,
+    in_slices,
+    named_pair,
+    refuse_two_sides,
+    refuse_ways,
+)
 from .weights import FLOAT64, WeightChoice, checked_weights, kind_of, name_a_column, weight_column
 
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary,
@@ -128,7 +137,8 @@ class ArrowEdges(Named):
         """The two id columns, see tables.edge_ends; or one of ids and one of lists of neighbours. Raises InputError,
         which lists the columns, if there are none, or if it is not clear which they are."""
         kinds = [column_kind(data_type) for data_type in schema.types]
-        columns = [TableColumn(name, "float" if pa.types.is_floating(data_type) else kind)
+        columns = [TableColumn(name, TIMES if pa.types.is_temporal(data_type) else
+                               "float" if pa.types.is_floating(data_type) else kind)
                    for name, data_type, kind in zip(schema.names, schema.types, kinds, strict=True)]
         ids = self._fixed_ends(columns)
         wanted = ids is not None

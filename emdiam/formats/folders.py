@@ -9,7 +9,6 @@ without a record are skipped.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -19,7 +18,7 @@ from urllib.parse import unquote
 
 from ..errors import InputError
 from .inputs import EmptyInputError
-from .registry import compression_suffix, format_of_file, format_suffix
+from .registry import compression_suffix, format_of_file, format_suffix, part_of
 from .tables import PAIRS, certain_pair, named_pair
 
 if TYPE_CHECKING:
@@ -29,9 +28,6 @@ ENDS = frozenset(name for pair in PAIRS for name in pair)
 _STORE = "zarr.json"
 _PART = "part-"
 _LISTS = (".txt", ".tsv", ".tab", ".el", ".wel", ".edges", ".edgelist", ".links")
-# Names of files beside each other, of vertices and of edges.
-_OF_VERTICES, _OF_EDGES = (re.compile(rf"(?i)(?:^|[_. -])(?:{words})(?:[_. -]|$)") for words in (
-    "nodes?|vertex|vertices", "edges?|links?|arcs?|relations(?:hips)?"))
 # Number of files that are checked to find whether a folder may have edges.
 _LOOKED_AT = 64
 _HANDED = "whose log says which of its files count"
@@ -72,8 +68,7 @@ def files_of_folder(folder: Path) -> list[str]:
         raise InputError(f"a file in the folder is of another kind than {files[0]}", path=other,
                          remedy=_by_glob(folder, files[0]))
     full = [str(file) for file in files if file.stat().st_size]
-    vertices = next((name for name in full if _OF_VERTICES.search(Path(name).name)), None)
-    edges = next((name for name in full if _OF_EDGES.search(Path(name).name)), None)
+    vertices, edges = (next((name for name in full if part_of(name) == part), None) for part in ("vertices", "edges"))
     if vertices and edges:
         raise InputError("the folder has a file of vertices beside one of edges", path=folder,
                          remedy=f"give {quote(edges)} alone, or with --vertices {quote(vertices)}")

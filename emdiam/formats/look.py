@@ -45,6 +45,7 @@ from .look_faults import (
     refuse_sections,
     refuse_tuples,
     refuse_values,
+    relation_mark,
 )
 from .look_header import (
     COUNTS,
@@ -84,7 +85,8 @@ _TABLE_MARKS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _EDGES = (".el", ".wel")  # of GAP: an edge a line
 _RELATION = ("source", "relation", "target")
 _TABLES = tuple(_TABLE_MARKS)
-_TGF = FormatMark("", "a graph in the Trivial Graph Format", "keep the lines below the line #, which are its edges")
+_TGF = FormatMark("", "a graph in the Trivial Graph Format", "keep the lines below the line #, which are"
+                  " its edges, and write the ids above it to a file of their own for --vertices")
 
 
 def look(head: bytes, complete: bool, name: str, wishes: Wishes) -> Reading:
@@ -227,7 +229,8 @@ def rewritten(text: str, mark: str) -> str:
 
 def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wishes) -> Reading:
     found = _shape(base, sample, fields, name, wishes)
-    mark = list_mark(fields, sample, name) if found == shape.ADJLIST and not base.rewrite else ""
+    marks = {shape.ADJLIST: list_mark, shape.SIF: relation_mark}
+    mark = marks[found](fields, sample, name) if found in marks and not base.rewrite else ""
     if mark not in ("", base.separator):
         fields = Fields(mark, records_of(sample.texts, mark, fields.quoted), fields.quoted)
         base = replace(base, separator=mark, width=fields.width, record=fields.records[0])

@@ -384,8 +384,6 @@ def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[in
         return "the first column numbers the lines", True
     if len(set(first)) >= _MOSTLY * len(rest) and any(len(values[i] & values[j]) > 1 for i, j in others):
         return "no id of the first column is in the second, and other columns share theirs", True
-    if ends == (0, 1) and _is_layer(columns, values, rest):
-        return "the first column may number layers, with the ends in the second and third", True
     again = len(rest) - len({tuple(row[:2]) for row in rest})
     unlike = apart or again > 1 or (len(rest) >= _SEVERAL_LINES and not _are_alike(*values[:2]))
     if ends == (0, 1) and len(columns) > _FEW and not values[1] ^ values[3] and _FEW * len(values[1]) <= len(rest) and (
@@ -395,6 +393,8 @@ def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[in
         return "the second and the third column have the same values", False
     if len(columns) > _FEW and all(_are_alike(values[0] | values[1], more) for more in values[2:]):
         return "all columns have the same values", False
+    if ends == (0, 1) and _is_layer(columns, values, rest):
+        return "the first column may number layers, with the ends in the second and third", True
     return "", False
 
 

@@ -38,7 +38,7 @@ from .look_shape import (
     refuse_padded,
 )
 from .reading import TUPLES
-from .registry import format_suffix
+from .registry import OF_EDGES, OF_VERTICES, format_suffix
 from .tables import alike_pairs, certain_pair, named_pair
 
 _MARKS = "\t;|,"
@@ -49,10 +49,11 @@ _CALL = re.compile(r"\s*(?:[A-Za-z_][\w.]*\s*=\s*)?[A-Za-z_][\w.]*\(\s*[\[({].*"
 # Lines that are a call or a fact, such as Row(src=1, dst=2) and edge(a,b), or an item of YAML.
 _FACT = re.compile(r"\s*(?:[A-Za-z_]\w*\([^(),]*,[^()]*\).*|[-*][ \t]+[\[({].*|<[^<>,]*,[^<>]*>\s*)")
 _BESIDE = re.compile(r"\s*([^\s,:=;|]+)[:=;|]([^\s,:=;|]+)(?:,([^\s:=;|]*))?")
+_TWO_TUPLES = re.compile(r"\s*[(\[][^()\[\]]*,[^()\[\]]*[)\]]\s*,?\s*[(\[][^()\[\]]*,[^()\[\]]*[)\]]\s*"
+                         r"(?:\{.*\})?\s*")
 _POINTED = re.compile(r"\d+\.", re.ASCII)
 _PART = re.compile(r"\{[^{}]*\}|'[^',]*'|\"[^\",]*\"")
-_SECTION = re.compile(r"[#%/*\s]*(?:nodes?|vertices|vertex|edges?|links?|arcs?)(?:[ _](?:list|section))?[\s:=\d]*",
-                      re.IGNORECASE)
+_SECTION = re.compile(rf"[#%/*\s]*(?:{OF_VERTICES}|{OF_EDGES})(?:[ _](?:list|section))?[\s:=\d]*", re.IGNORECASE)
 _MODULES = re.compile(r"[#%]\s*(?:node|node_id|path)[\s,]+(?:flow|module|community|cluster)\b", re.IGNORECASE)
 _TIME = re.compile(r"\d\d?:\d\d(?::\d\d(?:\.\d+)?)?", re.ASCII)
 _LENGTH = re.compile(r"([^\s:=@/|;(]+)(?:[:=@/|;]|\()[-+]?\d+(?:\.\d+)?\)?", re.ASCII)
@@ -96,6 +97,19 @@ def list_mark(fields: Fields, sample: Sample, path: str) -> str:
                              remedy="write blanks alone, or none within an id")
         return mark
     return ""
+
+
+def relation_mark(fields: Fields, sample: Sample, path: str) -> str:
+    """The mark between the fields of relations: a tab if any line has one, as for Cytoscape; "" if that which was found
+    separates. Raises InputError if blanks separate the fields of some lines, and tabs those of others."""
+    rows = [[field.strip(" ") for field in line.strip().split("\t")] for line in sample.texts]
+    if max(map(len, rows)) > 1:
+        odd = next((row for row in rows if len(row) < _FEW <= len(" ".join(row).split())), None)
+        if odd is not None and max(map(len, rows)) >= _FEW:
+            raise InputError("tabs separate the fields of some lines, and blanks may separate those of others",
+                             path=path, text=" ".join(odd), remedy="write tabs alone, or blanks alone")
+        return "\t"
+    return " " if not fields.separator and all(len(row[0].split()) != 2 for row in rows) else ""
 
 
 def refuse_contradictions(fields: Fields, sample: Sample, rewrite: str, path: str) -> None:
@@ -167,6 +181,10 @@ def _refuse_odd_line(rows: Sequence[Sequence[str]], mark: str, uneven: bool, sam
 def refuse_values(sample: Sample, path: str) -> None:
     """Raise InputError if the text is a value of a program, or several edges on a line."""
     text = "\n".join(sample.texts[:_FEW]).strip()
+    if all(map(_TWO_TUPLES.fullmatch, sample.texts)):
+        raise InputError("each line has two tuples, which may be the ids of an edge, or two edges", path=path,
+                         text=sample.texts[0][:80], remedy="number the vertices first, e.g. by"
+                         " networkx.convert_node_labels_to_integers, or write an edge a line")
     _refuse_facts(sample, path)
     inside = text.startswith("{") and text.rstrip(";").endswith("}") and any(mark in text for mark in ":,")
     if len(sample.lines) <= _FEW and (
@@ -209,7 +227,8 @@ def refuse_sections(sample: Sample, path: str) -> None:
     word = next(filter(_SECTION.fullmatch, sample.later), sample.later[0] if alone else "")
     if word and below:
         raise InputError("a comment seems to part vertices from edges", path=path, line=sample.at, text=word,
-                         remedy="keep the lines of edges alone, or delete it if all lines are edges")
+                         remedy="keep the lines of edges alone, and write the ids above them to a file of their own for"
+                         " --vertices, or delete it if all lines are edges")
 
 
 def refuse_tuples(lines: Sequence[str], path: str) -> None:

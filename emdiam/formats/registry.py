@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 HEADERS = ("auto", "none", "counts", "names")
 """What the first line of a text may be said to be: an edge (none), counts of vertices and edges, or names."""
 
+OF_VERTICES, OF_EDGES = "nodes?|vertex|vertices", "edges?|links?|arcs?|relations(?:hips)?"
+"""Words for both, in names of files and in comments."""
+_FILE_OF_EDGES = re.compile(rf"(?:^|[^a-z])(?:{OF_EDGES}|edge_?list)(?:[^a-z]|$)|\.w?el(?:\.|$)")
+_FILE_OF_VERTICES = re.compile(rf"(?:^|[^a-z])(?:{OF_VERTICES}|node_?list|labels?|names?|coords?)(?:[^a-z]|$)")
+
 
 class Format(NamedTuple):
     """One input format.
@@ -103,6 +108,14 @@ def format_suffix(name: str) -> str:
     """Lower-case suffix of `name` after stripping a compression suffix: "a.mtx.gz" -> ".mtx"."""
     path = PurePath(name)
     return (path.with_suffix("") if compression_suffix(name) else path).suffix.lower()
+
+
+def part_of(name: str) -> str:
+    """The content of a file that is beside others, by its name: "edges", "vertices", or "" if it says neither or
+    both."""
+    lower = PurePath(name).name.lower()
+    edges, vertices = (bool(words.search(lower)) for words in (_FILE_OF_EDGES, _FILE_OF_VERTICES))
+    return "" if edges == vertices else "edges" if edges else "vertices"
 
 
 def format_of_file(name: str) -> str | None:

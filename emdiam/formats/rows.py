@@ -215,8 +215,9 @@ class SifSource(RowSource):
     def _edges(self, rows: Iterator[Row]) -> Iterator[Edge]:
         for row in rows:
             if len(row) == 2:
+                other = "write the edges as CSV" if " " in "".join(row) else "say --format edgelist"
                 raise self.fault("a line of two fields, where a relation stands between vertices",
-                                 "fix the line, or say --format edgelist", " ".join(row))
+                                 f"fix the line, or {other}", " ".join(row))
             if len(row) == 1:
                 yield row[0], row[0], _ISOLATED
             for other in row[2:]:

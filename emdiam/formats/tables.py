@@ -40,6 +40,8 @@ _OF_NEIGHBOURS = frozenset("neighbor neighbour neighbors neighbours nbr nn frien
 # Words that continue a row of more than two: E1, E2 and E3 are no ends.
 _MORE = {"1": ("2",), "2": ("0", "3"), "b": ("c",), "v": ("w",), "j": ("k",)}
 _SECONDS = {first: [other for one, other in _WORDS if one == first] for first, _ in _WORDS}
+TIMES = "times"
+"""The kind of columns of dates and times, which are no ids."""
 # Number of letters of a name that are compared, because a header may be a line of any length.
 _LONGEST_NAME = 200
 # Words in names of columns that often come in pairs but are no ends.
@@ -214,15 +216,15 @@ def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, pa
         if places[0] == places[1]:
             places = _two_of_one_name(wanted, names, places[0], path)
         return places[0], places[1]
-    doubtful = [i for i, column in enumerate(columns) if _is_no_end(column)]
-    rivals = _rivals(names)
-    if rivals:
+    doubtful = [i for i, column in enumerate(columns) if _is_no_end(column) or column.kind == TIMES]
+    rivals = [pair for pair in _rivals(names) if all(columns[place].kind != TIMES for place in pair)]
+    if len(rivals) > 1:
         ways = ", or ".join(f"--columns {_places_or_names(names, pair)}" for pair in rivals[:2])
         raise InputError(f"two pairs of columns may be the ends of an edge ({listed(names)})", path=path,
                          remedy=f"say {ways}")
     found = named_pair(names)
     if found is not None:
-        if _are_times(columns, found):
+        if _are_times(columns, found) or any(columns[place].kind == TIMES for place in found):
             raise _unclear(columns, [*doubtful, *found], path)
         if (_is_numbered_further(names, found) or _has_further_start(names, found)
                 or _are_of_first_column(columns, found)):
@@ -425,8 +427,9 @@ def example_columns(columns: Sequence[TableColumn], doubtful: Sequence[int] = ()
     pairs = alike_pairs([column.name for column in columns]) or [
         pair for places in (fit, range(len(columns))) for pair in combinations(places, 2)
         if columns[pair[0]].kind == columns[pair[1]].kind != ""] or [(fit[0], fit[1])]
-    return _places_or_names([column.name for column in columns], max(pairs, key=lambda places: len(
+    first, second = sorted(max(pairs, key=lambda places: len(
         set(columns[places[0]].values) & set(columns[places[1]].values))))
+    return _places_or_names([column.name for column in columns], (first, second))
 
 
 def _places_or_names(names: Sequence[str], pair: tuple[int, int]) -> str:
