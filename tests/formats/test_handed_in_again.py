@@ -1,0 +1,124 @@
+"""More inputs as people have them, which were other graphs or refused with a remedy that led nowhere. See kinds.py."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import emdiam
+from emdiam.errors import InputError
+from emdiam.formats.weights import WeightChoice
+from tests.formats.kinds import Kind, path_of
+from tests.helpers.handed_in import INTERFACES, Facts, Handed
+
+_FOUR, _THREE = Facts(4, 3, 3), Facts(3, 2, 2)
+
+
+def _refused(suffix: str, *rows: str) -> Kind:
+    return Kind(suffix, path_of(*rows), None)
+
+
+def _doubtful(suffix: str, right: Facts, *rows: str) -> Kind:
+    """Refused with a remedy that leads to the graph."""
+    return Kind(suffix, path_of(*rows), right, refusable=True)
+
+
+def _read(suffix: str, right: Facts, *rows: str) -> Kind:
+    return Kind(suffix, path_of(*rows), right)
+
+
+_FAR = [f"a{number} a{number + 1}" for number in range(1500)]
+_LAYERS = ("1 1 2 1", "1 2 3 1", "2 1 3 1", "2 3 4 1")
+_HADOOP = ("1\t2 3", "2\t3 1", "3\t4 5")
+
+_LISTS = {
+    "neighbours behind a tab": _doubtful(".tsv", Facts(5, 5, 2), *_HADOOP),
+    "the same as edges and weights": _doubtful(".tsv", _FOUR, *_HADOOP),
+    "weights behind a tab": _read(".txt", _FOUR, "1\t2 0.5", "2\t3 0.25", "3\t4 1.5"),
+    "sources that occur again behind a tab": _read(".txt", _FOUR, "1\t2 5", "1\t2 7", "2\t3 6", "3\t4 7"),
+    "lists padded with 0": _refused(".txt", "1: 2 3 0", "2: 1 0 0", "3: 1 4 0", "4: 3 0 0"),
+    "lists padded with -1": _refused(".txt", "1: 2 3 -1", "2: 1 -1 -1", "3: 1 4 -1", "4: 3 -1 -1"),
+    "lists that end with 0": _refused(".txt", "1: 2 3 0", "2: 1 0", "3: 1 4 0", "4: 3 0"),
+    "a square of padded lists": _refused(".csv", "1,2,3,0", "2,1,0,0", "3,1,4,0", "4,3,0,0"),
+    "lists with a vertex 0": _read(".txt", Facts(4, 4, 2), "0: 1 2", "1: 0 2", "2: 0 1 3", "3: 2"),
+    "layers": _doubtful(".edges", Facts(4, 4, 2), *_LAYERS),
+    "the same as edges and two values": _doubtful(".edges", _THREE, *_LAYERS),
+    "a single layer": _doubtful(".txt", Facts(5, 4, 4), "1 1 2 1", "1 2 3 1", "1 3 4 1", "1 4 5 1"),
+}
+
+_MARKS = {
+    "ports": _doubtful(".txt", Facts(6, 3, 1), "10.0.0.1 10.0.0.2:80", "10.0.0.2 10.0.0.3:80", "10.0.0.3 10.0.0.4:443"),
+    "a word and a number": _doubtful(".txt", _FOUR, "edge 1: a b", "edge 2: b c", "edge 3: c d"),
+    "numbered arrows": _refused(".txt", "1: a -> b", "2: b -> c", "3: c -> d"),
+    "tuples of networkx": _refused(".edgelist", "(0, 0) (0, 1) {}", "(0, 1) (1, 1) {}"),
+    "tuples without dicts": _refused(".edgelist", "(0, 0) (0, 1)", "(0, 1) (1, 1)"),
+}
+
+_TITLES = {
+    "a title": _refused(".txt", "Friendship list", "a b", "b c"),
+    "a title of three words": _refused(".txt", "Monks and friends", "a b", "b c"),
+    "a title of one word": _refused(".txt", "Monks", "a b", "b c"),
+    "a title with a colon": _refused(".txt", "Edge list:", "a b", "b c"),
+    "a title above a table": _refused(".csv", "My monks", "a,b", "b,c"),
+    "names that occur again": _read(".txt", _THREE, "graph theory", "theory logic"),
+}
+
+_RELATIONS = {
+    "tabs, and names with blanks": _read(".sif", Facts(5, 4, 3), "a x\tpp\tb y", "b y\tpp\tc z\td", "c z\tpp\te"),
+    "a vertex alone": _read(".sif", Facts(5, 3, 2), "a x\tpp\tb", "b\tpp\tc\td", "lonely one"),
+    "tabs and blanks": _refused(".sif", "a\tpp b", "b\tpp\tc"),
+    "no relation, names with blanks": _refused(".sif", "a x\tb y", "b y\tc z"),
+    "commas inside names": _read(".sif", _THREE, "2,3-BPG pp X", "X pp Y"),
+}
+
+_SEEN = {
+    "a letter that is not seen": _doubtful(".txt", Facts(1503, 1502, 1500), *_FAR, "x\u200b a2", "x a1"),
+    "an accent of its own": _doubtful(".csv", Facts(1503, 1502, 1500), "source,target",
+                                      *(row.replace(" ", ",") for row in _FAR), "Zoe\u0301,a2", "Zo\u00e9,a1"),
+    "one form alone": _read(".txt", Facts(1503, 1502, 1500), *_FAR, "x\u200b a2", "y a1"),
+}
+
+KINDS: dict[str, Kind] = {**_LISTS, **_MARKS, **_TITLES, **_RELATIONS, **_SEEN}
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("interface", INTERFACES)
+def test_inputs_are_read_right_or_refused(name: str, interface: str, tmp_path: Path):
+    kind = KINDS[name]
+    outcome = INTERFACES[interface](Handed(kind.write(tmp_path), kind.options), tmp_path)
+    if kind.right is None:
+        assert outcome.facts is None and outcome.refusal
+    else:
+        assert outcome.leads_to(kind.right), outcome
+        assert outcome.facts is None if kind.refusable else outcome.facts is not None, outcome.refusal
+
+
+def test_dates_are_no_ends_of_a_table(tmp_path: Path) -> None:
+    days = [datetime.date(2020, 1, day) for day in (1, 2)]
+    pq.write_table(pa.table({"from": days, "to": days, "a": [1, 2], "b": [2, 3]}), tmp_path / "g.parquet")
+    with pytest.raises(InputError, match="as in columns=\"a,b\""):
+        emdiam.diameter(tmp_path / "g.parquet")
+
+
+@pytest.mark.parametrize(("negative", "least"), [(False, "0"), (True, "-2147483648")])
+@pytest.mark.parametrize("rows", ["source,target,weight\n1,2,4294967296\n", '[{"source": 1, "target": 2, "weight": '
+                                  "4294967296}]"])
+def test_the_range_of_weights_is_that_of_the_option(negative: bool, least: str, rows: str, tmp_path: Path) -> None:
+    path = tmp_path / ("g.csv" if rows.startswith("source") else "g.json")
+    path.write_text(rows)
+    with pytest.raises(InputError, match=rf"outside {least}\.\.4294967295"):
+        emdiam.convert(path, tmp_path / "g.zarr", weights=WeightChoice(negative=negative))
+
+
+def test_what_is_said_of_the_trivial_graph_format_works(tmp_path: Path) -> None:
+    (tmp_path / "g.tgf").write_text("1 a\n2 b\n3 c\n4 d\n#\n1 2\n2 3\n")
+    with pytest.raises(InputError, match="the ids above it to a file of their own for"):
+        emdiam.diameter(tmp_path / "g.tgf")
+    (tmp_path / "edges.txt").write_text("1 2\n2 3\n")
+    (tmp_path / "ids.txt").write_text("1\n2\n3\n4\n")
+    report = emdiam.convert(tmp_path / "edges.txt", tmp_path / "g.zarr", vertices=tmp_path / "ids.txt")
+    assert (report.record.n_vertices, report.record.n_edges) == (4, 2)
