@@ -76,7 +76,7 @@ from .marks import UNREAD, FormatMark
 from .reading import COLUMNS, CSV, EDGE_LIST, HELD, INT, STRING, TUPLES, Reading
 from .registry import format_suffix
 from .source import Wishes
-from .tables import certain_pair, direction_column, listed, refuse_two_sides, refuse_ways
+from .tables import DATE, certain_pair, direction_column, listed, refuse_two_sides, refuse_ways
 
 LOOKED_AT_BYTES = 1 << 20
 """Decompressed bytes that `look` sees at most."""
@@ -334,7 +334,8 @@ def _shape_of_rows(base: Reading, fields: Fields, sample: Sample, rest: Sequence
         if shape.third_may_be_end(rest):
             raise shape.DoubtError(shape.SECOND_OR_THIRD, ())
     if base.separator != "," or not fields.width:
-        if not is_id_number(rest[0][0]) and shape.middle_is_relation(rest):
+        dated = all(DATE.fullmatch(row[0]) for row in rest)
+        if not is_id_number(rest[0][0]) and not dated and shape.middle_is_relation(rest):
             return shape.SIF
     if base.separator in ("", " ") and shape.may_be_lists_behind_mark(sample.texts, rest):
         raise shape.DoubtError("the numbers behind the first of a line may be its neighbours, or the other end of an"

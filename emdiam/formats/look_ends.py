@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from ..errors import InputError
-from .look_sample import Sample, is_id_number, is_integer, is_number, whole_number, width_of
+from .look_sample import Sample, is_id_number, is_integer, is_number, value_of, whole_number, width_of
 from .tables import (
     DATE,
     TableColumn,
@@ -34,6 +34,8 @@ _INT, _STRING = "int", "string"
 # Seconds or milliseconds since 1970, for times from 2001 to 2033.
 _TIME = re.compile(r"1\d{9}(?:\d{3})?(?:\.\d+)?", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+", re.ASCII)
+_PARTED = re.compile(r"[1-9]\d{0,2}(?:[, \u00a0\u202f']\d{3})+", re.ASCII)
+_WHOLE = re.compile(r"\{[\w-]+\}|\[[\w-]+\]|\([\w-]+\)|<[\w-]+>", re.ASCII)
 _KEY = re.compile(r"([A-Za-z_]\w*)=.")
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}", ";")
 _ONE_BLANK, _MANY_BLANKS = re.compile(r"(?<=\S) (?=\S)"), re.compile(r"\S[ ]{2,}\S")
@@ -98,7 +100,10 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
         return ends
     if above:
         named = [replace(column, name=name) for column, name in zip(columns, above, strict=True)]
-        called = edge_ends(named, None, path)
+        try:
+            called = edge_ends(named, None, path)
+        except InputError:
+            _refuse("a comment above them has names that do not say it", columns, rest, path)
         if called != (0, 1):
             _refuse("a comment above them has names of others", columns, rest, path, called)
     _refuse_missing(columns[:2], path)
@@ -254,6 +259,10 @@ def refuse_lists(rest: Records, ends: Records, path: str) -> None:
         if all(mark in row[-1] and mark not in row[0] for row in ends):
             raise InputError("the second end of every line may be several ids", path=path, text=" ".join(rest[0]),
                              remedy="write a row for each edge, or say --ids string if each is one name")
+    parted = [text for row in ends for text in row if not is_id_number(text)]
+    if parted and all(map(_PARTED.fullmatch, parted)):
+        raise InputError("the commas or blanks in ids may separate thousands, or several ids", path=path,
+                         text=parted[0], remedy="write ids without them, or say --ids string if each is one id")
     heads = {row[0] for row in rest}
     for row in rest:
         parts = _SEVERAL.split(row[1]) if len(row) == len(("head", "list")) else []
@@ -291,8 +300,10 @@ def refuse_marks(rest: Records, path: str) -> None:
     if any(any(row) and all(_RULE.fullmatch(field) for field in row if field) for row in rest):
         raise InputError("a line is a rule that is drawn below a header", path=path,
                          remedy="write the table as CSV, without rules")
-    opened = any(all(field.startswith(_OPENING) for field in column) for column in (first, second) if len(column) > 1)
-    closed = len(second) > 1 and all(field.endswith(_CLOSING) for field in second)
+    whole = len(second) > 1 and all(map(_WHOLE.fullmatch, (*first, *second)))  # such as {0A1B-...}
+    opened = not whole and any(
+        all(field.startswith(_OPENING) for field in column) for column in (first, second) if len(column) > 1)
+    closed = not whole and len(second) > 1 and all(field.endswith(_CLOSING) for field in second)
     ended = all(len(row) > 2 and row[-1] in (".", ";", ",", "\\\\") for row in rest) or any(
         len(row) == 1 and row[0].startswith(_OPENING) and row[0].endswith(_CLOSING) for row in rest) or (
         len(first) > 1 and any(field[-1:] == ":" for field in first))
@@ -405,7 +416,7 @@ def _is_layer(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: 
     if not all(map(is_integer, layers)) or columns[1].kind != columns[2].kind or not _are_alike(*values[1:3]):
         return False
     loops = any(row[:1] == row[1:2] for row in rest) and not any(row[1:2] == row[2:3] for row in rest)
-    numbers = list(map(int, layers))
+    numbers = list(map(value_of, layers))
     return (loops or len(columns) > _FEW) and numbers == sorted(numbers) and 2 * len(values[0]) <= len(rest)
 
 

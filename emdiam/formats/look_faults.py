@@ -51,6 +51,7 @@ _FACT = re.compile(r"\s*(?:[A-Za-z_]\w*\([^(),]*,[^()]*\).*|[-*][ \t]+[\[({].*|<
 _BESIDE = re.compile(r"\s*([^\s,:=;|]+)[:=;|]([^\s,:=;|]+)(?:,([^\s:=;|]*))?")
 _TWO_TUPLES = re.compile(r"\s*[(\[][^()\[\]]*,[^()\[\]]*[)\]]\s*,?\s*[(\[][^()\[\]]*,[^()\[\]]*[)\]]\s*"
                          r"(?:\{.*\})?\s*")
+_RULE_BELOW = re.compile(r"-{2,}(?:\+-{2,})+")  # as psql draws it
 _POINTED = re.compile(r"\d+\.", re.ASCII)
 _PART = re.compile(r"\{[^{}]*\}|'[^',]*'|\"[^\",]*\"")
 _SECTION = re.compile(rf"[#%/*\s]*(?:{OF_VERTICES}|{OF_EDGES})(?:[ _](?:list|section))?[\s:=\d]*", re.IGNORECASE)
@@ -191,7 +192,8 @@ def refuse_values(sample: Sample, path: str) -> None:
             inside or _ASSIGNED.match(text) or _RANGES.fullmatch(text) or _CALL.fullmatch(text)):
         raise InputError("the text is a value of a program, or has several edges on a line", path=path,
                          text=sample.texts[0][:80], remedy=_A_LINE)
-    if any(line.startswith("+--") and set(line) <= {"+", "-"} for line in sample.texts[:1]):
+    if any(line.startswith("+--") and set(line) <= {"+", "-"} for line in sample.texts[:1]) or any(
+            map(_RULE_BELOW.fullmatch, sample.texts[1:2])):
         raise InputError("the table has a frame of lines", path=path, text=sample.texts[0][:80],
                          remedy="write it as CSV, or with tabs alone")
 
@@ -318,7 +320,8 @@ def refuse_lengths(records: Sequence[Sequence[str]], sample: Sample, path: str, 
             row, fits, strict=True)))
     if commas:
         raise InputError("fields may be an id and a length, coordinates, or numbers with a comma inside", path=path,
-                         text=sample.texts[0], remedy="write an edge a line, two ids and the length behind them")
+                         text=sample.texts[0], remedy="write an edge a line, two ids without commas and the length"
+                         " behind them")
     if 2 * len(known) >= len(second) > 0 and known and not names:
         raise InputError("a field may be an id with a length, a port or another number behind it, or one id", path=path,
                          text=sample.texts[0], remedy="write the number behind a blank, or leave it out, or say --ids"

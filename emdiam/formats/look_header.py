@@ -18,6 +18,7 @@ _FEW = 3
 # Words of a line that says what follows; first words of it, and marks of comments in other languages.
 _TITLES = frozenset("directed undirected graph network nodes vertices edges edgelist list links relations interactions"
                     " matrix dataset".split())
+_IDS_OF_VERTICES = ("id", ":id", "~id", "node_id", "nodeid", "vertex_id", "vertexid")
 _FIRST_WORDS = frozenset("version rem -- ; * ! ' //".split())
 
 
@@ -53,7 +54,7 @@ def header_of(records: Records, table: bool, path: str) -> tuple[str, int]:
     pair = named_pair(first) if table or numbers else None
     if pair is not None and (numbers or first[pair[0]] != first[pair[1]]):  # a pair of equal names may be a loop
         return NAMES, 1
-    if numbers and table:
+    if (numbers and table) or (table and first[0].strip().lower() in _IDS_OF_VERTICES):
         return NAMES, 1
     refuse_title_above(first, rest, path)
     raise InputError("the first line may be names of columns, or an edge", path=path, line=1, text=" ".join(first),

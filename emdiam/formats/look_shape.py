@@ -268,6 +268,11 @@ def refuse_rows(records: Records, whole: bool, path: str) -> None:
         raise InputError("the first line may be the number of those behind it, or a vertex", path=path,
                          text=records[0][0], remedy="say --format adjlist if each line is a vertex before its"
                          " neighbours, or --header counts if it is an edge, else write an edge a line")
+    if len(records[0]) == 1 and is_integer(records[0][0]) and len(records) > 2 and width_of(records[1:]) > 1 and not (
+            counts_before(records)):
+        raise InputError("the first line may be the number of those behind it, or a vertex", path=path,
+                         text=records[0][0], remedy="delete it if it is a number, else say --format adjlist, where each"
+                         " line is a vertex before its neighbours")
     if may_be_rows(records, whole):
         raise InputError("the lines may be edges, or the neighbours of vertices 0 or 1 and so on", path=path,
                          text=" ".join(records[0][:9]), remedy="say --columns 1,2 if each line is an edge, else write"

@@ -64,6 +64,7 @@ _OF_VERTICES, _ONLY_OF_VERTICES = re.compile(_VALUES.format("label|name|title|ki
 _GROUPS = frozenset("group class team category color colour block part".split())
 _VERTICES = frozenset("node vertex nodes vertices".split())
 _DESCRIPTIONS = frozenset("name label title description desc caption fullname".split())
+_BOTH_ENDS = re.compile(r"\S.* \([^()]{1,64}\) .*\S")
 _NUMBER_BEHIND = re.compile(r"[ _.-]*\d+$")
 _OF_IDS = re.compile(r"[A-Za-z]_?(?:id|ID|Id)$")
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?", re.ASCII)
@@ -332,6 +333,12 @@ def are_of_two_kinds(values: Sequence[Sequence[Any]]) -> bool:
 
 def _unclear(columns: Sequence[TableColumn], doubtful: Sequence[int], path: str) -> InputError:
     names = [column.name for column in columns]
+    pairs = next((column for column in columns if column.values and all(
+        _BOTH_ENDS.fullmatch(str(value)) for value in column.values)), None)
+    if pairs is not None:
+        return InputError(f"column {pairs.name} has both ends of an edge, as in tables of Cytoscape", path=path,
+                          text=str(pairs.values[0]), remedy="export the network itself, as SIF, or write a column for"
+                          " each end")
     may_be = any(_OF_VERTICES.fullmatch(name.strip().lower()) or _describes(name) for name in names)
     values = [set(column.values) for column in columns
               if column.kind == "string" or _words_of(column.name)[-1:] == ("id",)]
@@ -424,7 +431,8 @@ def example_columns(columns: Sequence[TableColumn], doubtful: Sequence[int] = ()
     several pairs the one with the most common values. doubtful : places of columns that are no ends."""
     fit = [i for i, column in enumerate(columns) if i not in doubtful and column.kind]
     fit += [] if len(fit) > 1 else [i for i in range(len(columns)) if i not in fit]
-    pairs = alike_pairs([column.name for column in columns]) or [
+    alike = alike_pairs([column.name for column in columns])
+    pairs = [pair for pair in alike if {*doubtful}.isdisjoint(pair)] or [
         pair for places in (fit, range(len(columns))) for pair in combinations(places, 2)
         if columns[pair[0]].kind == columns[pair[1]].kind != ""] or [(fit[0], fit[1])]
     first, second = sorted(max(pairs, key=lambda places: len(
