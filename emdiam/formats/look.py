@@ -316,8 +316,8 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
     refuse_counted_lists(records, name)
     shape.refuse_rows(records, sample.whole, name)
     if shape.are_two_rows(records, sample.whole):
-        raise InputError("the two lines may be sources and targets, or two edges with further fields", path=name,
-                         remedy="write an edge a line")
+        raise InputError("the lines may be sources, targets and weights, or edges with further fields", path=name,
+                         remedy="write an edge a line, or say --columns 1,2 if each line is one")
     kind, n_lines = header_of(records, _is_table(base, name), name) if len(records) > 1 else (NONE, 0)
     if kind != NONE or wishes.weights is not None:  # no other shape has weights
         return ""

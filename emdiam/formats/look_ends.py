@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import NamedTuple
 
 from ..errors import InputError
 from .look_sample import Sample, is_id_number, is_integer, is_number, value_of, whole_number, width_of
@@ -93,25 +94,35 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
     if names:
         ends = edge_ends(columns, None, path, weight)
         if certain_pair(names) is None:
-            _refuse(_no_ids(columns, ends), columns, rest, path)
+            _refuse(_Doubt(_no_ids(columns, ends)), columns, rest, path)
         if pair is None:
-            why, behind = _other_columns(_without(weight, columns, ends), rest, ends)
-            _refuse(why, columns, rest, path, behind=behind)
+            _refuse(_other_columns(_without(weight, columns, ends), rest, ends), columns, rest, path)
         return ends
     if above:
-        named = [replace(column, name=name) for column, name in zip(columns, above, strict=True)]
-        try:
-            called = edge_ends(named, None, path)
-        except InputError:
-            _refuse("a comment above them has names that do not say it", columns, rest, path)
-        if called != (0, 1):
-            _refuse("a comment above them has names of others", columns, rest, path, called)
+        _refuse(_called_otherwise(columns, above, path), columns, rest, path)
     _refuse_missing(columns[:2], path)
-    why, behind = _kinds_differ(columns) or _no_ids(columns, (0, 1)), False
-    if not why:
-        why, behind = _other_columns(_without(weight, columns, (0, 1)), rest, (0, 1))
-    _refuse(why, columns, rest, path, behind=behind)
+    _refuse(_Doubt(_kinds_differ(columns) or _no_ids(columns, (0, 1))), columns, rest, path)
+    _refuse(_other_columns(_without(weight, columns, (0, 1)), rest, (0, 1)), columns, rest, path)
     return 0, 1
+
+
+class _Doubt(NamedTuple):
+    """A reason why other columns than the first two may be the ends; empty without. behind : whether the first column
+    is none. pair : places of the likely ends, if known."""
+
+    why: str = ""
+    behind: bool = False
+    pair: tuple[int, int] | None = None
+
+
+def _called_otherwise(columns: Sequence[TableColumn], above: Sequence[str], path: str) -> _Doubt:
+    """The doubt by the names in a comment above the columns, one for each."""
+    named = [replace(column, name=name) for column, name in zip(columns, above, strict=True)]
+    try:
+        called = edge_ends(named, None, path)
+    except InputError:
+        return _Doubt("the names in a comment above them do not say it")
+    return _Doubt() if called == (0, 1) else _Doubt("a comment above them has names of others", pair=called)
 
 
 def named_above(sample: Sample, separator: str, width: int, directed: bool) -> Sequence[str]:
@@ -378,13 +389,12 @@ def _are_fractions(values: Sequence[str]) -> bool:
     return all(map(is_number, values)) and not all(is_id_number(text.removeprefix("+")) for text in values)
 
 
-def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[int, int]) -> tuple[str, bool]:
-    """(the reason why other columns may be the ends, if no name says which, "" without a reason; whether these are
-    behind the first column)."""
+def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[int, int]) -> _Doubt:
+    """The doubt whether other columns are the ends, if no name says which."""
     if len(columns) < _FEW:
-        return "", False
+        return _Doubt()
     if odd := _no_ids(columns, ends):
-        return odd, False
+        return _Doubt(odd)
     values = [set(column.values) for column in columns]
     first = columns[ends[0]].values
     apart = values[ends[0]].isdisjoint(values[ends[1]])
@@ -392,21 +402,24 @@ def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[in
               and columns[pair[0]].kind == columns[pair[1]].kind]
     if is_count(first) and (any(not values[i].isdisjoint(values[j]) for i, j in others) or (
             ends == (0, 1) and _are_behind_number(columns, values, rest))):
-        return "the first column numbers the lines", True
+        return _Doubt("the first column numbers the lines", behind=True)
     if len(set(first)) >= _MOSTLY * len(rest) and any(len(values[i] & values[j]) > 1 for i, j in others):
-        return "no id of the first column is in the second, and other columns share theirs", True
+        return _Doubt("no id of the first column is in the second, and other columns share theirs", behind=True)
     again = len(rest) - len({tuple(row[:2]) for row in rest})
     unlike = apart or again > 1 or (len(rest) >= _SEVERAL_LINES and not _are_alike(*values[:2]))
     if ends == (0, 1) and len(columns) > _FEW and not values[1] ^ values[3] and _FEW * len(values[1]) <= len(rest) and (
             _are_alike(values[0], values[2])):
-        return "the second and the fourth column have the same few values, as layers have", False
+        return _Doubt("the second and the fourth column have the same few values, as layers have")
     if ends == (0, 1) and columns[1].kind == columns[2].kind and unlike and _are_alike(*values[1:3]):
-        return "the second and the third column have the same values", False
+        return _Doubt("the second and the third column have the same values")
     if len(columns) > _FEW and all(_are_alike(values[0] | values[1], more) for more in values[2:]):
-        return "all columns have the same values", False
+        return _Doubt("all columns have the same values")
+    if ends == (0, 1) and _is_kind_between(columns, values, rest):
+        return _Doubt("the first and the third column have the same values, and the second few, as kinds of edges",
+                      pair=(0, 2))
     if ends == (0, 1) and _is_layer(columns, values, rest):
-        return "the first column may number layers, with the ends in the second and third", True
-    return "", False
+        return _Doubt("the first column may number layers, with the ends in the second and third", behind=True)
+    return _Doubt()
 
 
 def _is_layer(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: Records) -> bool:
@@ -418,6 +431,12 @@ def _is_layer(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: 
     loops = any(row[:1] == row[1:2] for row in rest) and not any(row[1:2] == row[2:3] for row in rest)
     numbers = list(map(value_of, layers))
     return (loops or len(columns) > _FEW) and numbers == sorted(numbers) and 2 * len(values[0]) <= len(rest)
+
+
+def _is_kind_between(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: Records) -> bool:
+    """Whether the second of three columns of integers may have few kinds of edges, between the ends."""
+    return (len(columns) == _FEW and len(rest) > _FEW and all(column.kind == _INT for column in columns)
+            and _are_alike(values[0], values[2]) and 2 * len(values[1]) <= min(len(values[0]), len(values[2])))
 
 
 def _are_behind_number(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: Records) -> bool:
@@ -433,12 +452,12 @@ def _are_alike(one: set[str], other: set[str]) -> bool:
     return len(other) > 2 and _SIDES * len(one & other) >= len(one | other)
 
 
-def _refuse(why: str, columns: Sequence[TableColumn], rest: Records, path: str, pair: tuple[int, int] | None = None,
-            behind: bool = False) -> None:
-    """Raise InputError for a reason. pair : places of the likely ends. behind : whether the first column is none."""
-    if why:
-        likely = [replace(columns[0], kind="", values=()), *columns[1:]] if behind else columns
-        named = f"{pair[0] + 1},{pair[1] + 1}" if pair else example_columns(likely)
-        raise InputError(f"which columns are the ends of an edge is not clear: {why}", path=path, text=listed(rest[0]),
-                         remedy=f"name both, as in --columns {named}"
-                         + (", or --columns 1,2" if behind and not columns[0].name else ""))
+def _refuse(doubt: _Doubt, columns: Sequence[TableColumn], rest: Records, path: str) -> None:
+    """Raise InputError for a doubt with a reason."""
+    if doubt.why:
+        likely = [replace(columns[0], kind="", values=()), *columns[1:]] if doubt.behind else columns
+        named = f"{doubt.pair[0] + 1},{doubt.pair[1] + 1}" if doubt.pair else example_columns(likely)
+        other = (doubt.behind or doubt.pair) and not columns[0].name
+        raise InputError(f"which columns are the ends of an edge is not clear: {doubt.why}", path=path,
+                         text=listed(rest[0]), remedy=f"name both, as in --columns {named}"
+                         + (", or --columns 1,2" if other else ""))

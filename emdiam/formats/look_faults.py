@@ -52,6 +52,7 @@ _BESIDE = re.compile(r"\s*([^\s,:=;|]+)[:=;|]([^\s,:=;|]+)(?:,([^\s:=;|]*))?")
 _TWO_TUPLES = re.compile(r"\s*[(\[][^()\[\]]*,[^()\[\]]*[)\]]\s*,?\s*[(\[][^()\[\]]*,[^()\[\]]*[)\]]\s*"
                          r"(?:\{.*\})?\s*")
 _RULE_BELOW = re.compile(r"-{2,}(?:\+-{2,})+")  # as psql draws it
+_ASSIGNMENT = re.compile(r"[A-Za-z_][\w.-]*=.+")
 _POINTED = re.compile(r"\d+\.", re.ASCII)
 _PART = re.compile(r"\{[^{}]*\}|'[^',]*'|\"[^\",]*\"")
 _SECTION = re.compile(rf"[#%/*\s]*(?:{OF_VERTICES}|{OF_EDGES})(?:[ _](?:list|section))?[\s:=\d]*", re.IGNORECASE)
@@ -207,6 +208,11 @@ def _refuse_facts(sample: Sample, path: str) -> None:
     met = {row[1] for row in rows}
     lists = len(rows) == len(lines) > 1 and len(set(heads)) == len(rows) and bool(commas) and not (
         met.isdisjoint(commas) and met.union(commas).isdisjoint(heads))
+    pairs = [[field.partition("=")[0] for field in line.split() if _ASSIGNMENT.fullmatch(field)] for line in lines]
+    if len(lines) > 1 and len(pairs[0]) > 1 and len({tuple(row) for row in pairs}) == 1 and all(
+            len(row) == len(line.split()) for row, line in zip(pairs, lines, strict=True)):
+        raise InputError("every field has a name and an equals sign before it", path=path, line=sample.lines[0].number,
+                         remedy="write the ids alone")
     if all(map(_FACT.fullmatch, lines)) or all(several) or lists:
         raise InputError("lists of neighbours stand behind a mark without a blank" if lists else
                          "several arrows or signs stand in a line" if all(several) else

@@ -328,9 +328,9 @@ def _has_marks(values: Sequence[Sequence[float]]) -> bool:
 
 
 def are_two_rows(records: Records, whole: bool) -> bool:
-    """Whether the text is two lines of many integers: sources above targets."""
-    return whole and len(records) == 2 and width_of(records) > _FEW + 1 and all(
-        is_integer(field) for row in records for field in row)
+    """Whether the text is two lines of many integers, sources above targets, or a third one of numbers: weights."""
+    return whole and len(records) in (2, 3) and width_of(records) > _FEW + 1 and all(
+        is_integer(field) for row in records[:2] for field in row) and all(map(is_number, records[-1]))
 
 
 def is_adjlist(records: Records) -> bool:

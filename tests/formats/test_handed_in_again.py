@@ -75,6 +75,27 @@ _RELATIONS = {
     "commas inside names": _read(".sif", _THREE, "2,3-BPG pp X", "X pp Y"),
 }
 
+_TABLES = {
+    "edges of Cytoscape": _refused(".csv", "SUID,interaction,name,selected", "70,pp,a (pp) b,false",
+                                   "72,pp,b (pp) c,false"),
+    "vertices of Gephi": _refused(".csv", "Id,Label,timeset", "a,A,", "b,B,", "c,C,"),
+    "thousands with commas": _doubtful(".csv", _THREE, "source,target", '"1,000","2,000"', '"2,000","3,000"'),
+    "thousands with blanks": _doubtful(".csv", _THREE, "source;target", "1 000;2 000", "2 000;3 000"),
+    "a table of psql": _refused(".txt", " src | dst ", "-----+-----", "   1 |   2", "   2 |   3", "(2 rows)"),
+    "times before edges": _doubtful(".txt", _FOUR, "2020-01-01 12:00:00 a b", "2020-01-01 12:00:01 b c",
+                                    "2020-01-01 12:00:02 c d"),
+    "times in brackets": _refused(".txt", "[2020-01-01 12:00:00] a -> b", "[2020-01-01 12:00:01] b -> c"),
+    "times at stations": _refused(".txt", "trip_id,arrival_time,departure_time,stop_id", "t1,08:00:00,08:00:00,A",
+                                  "t1,08:05:00,08:05:00,B"),
+    "names in a comment": _doubtful(".txt", _THREE, "#<provider-as>|<customer-as>|-1|<source>", "1|2|-1|bgp",
+                                    "2|3|0|mlp"),
+    "ids in braces": _read(".csv", _THREE, "source,target", "{0a1b},{0a2b}", "{0a2b},{0a3b}"),
+    "kinds of edges between the ends": _doubtful(".txt", Facts(5, 5, 2), "0 0 1", "1 1 2", "2 0 3", "3 1 4", "0 1 4"),
+    "sources above targets above weights": _refused(".txt", "0 1 2 3 4", "1 2 3 4 5", "7 8 9 7 8"),
+    "the number of edges above them": _refused(".txt", "2", "3 2", "1 2", "2 3", "2 1", "1 2"),
+    "names of fields": _refused(".log", "time=12:00 src=a dst=b", "time=12:01 src=b dst=c"),
+}
+
 _SEEN = {
     "a letter that is not seen": _doubtful(".txt", Facts(1503, 1502, 1500), *_FAR, "x\u200b a2", "x a1"),
     "an accent of its own": _doubtful(".csv", Facts(1503, 1502, 1500), "source,target",
@@ -82,7 +103,7 @@ _SEEN = {
     "one form alone": _read(".txt", Facts(1503, 1502, 1500), *_FAR, "x\u200b a2", "y a1"),
 }
 
-KINDS: dict[str, Kind] = {**_LISTS, **_MARKS, **_TITLES, **_RELATIONS, **_SEEN}
+KINDS: dict[str, Kind] = {**_LISTS, **_TABLES, **_MARKS, **_TITLES, **_RELATIONS, **_SEEN}
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -122,3 +143,11 @@ def test_what_is_said_of_the_trivial_graph_format_works(tmp_path: Path) -> None:
     (tmp_path / "ids.txt").write_text("1\n2\n3\n4\n")
     report = emdiam.convert(tmp_path / "edges.txt", tmp_path / "g.zarr", vertices=tmp_path / "ids.txt")
     assert (report.record.n_vertices, report.record.n_edges) == (4, 2)
+
+
+@pytest.mark.parametrize("row", ["trip_id,arrival_time,departure_time,stop_id\nt1,08:00:00,08:00:00,A\n"
+                                 "t1,08:05:00,08:05:00,B\n"])
+def test_times_are_no_example_of_ends(row: str, tmp_path: Path) -> None:
+    (tmp_path / "g.txt").write_text(row)
+    with pytest.raises(InputError, match="as in columns=\"trip_id,stop_id\""):
+        emdiam.diameter(tmp_path / "g.txt")
