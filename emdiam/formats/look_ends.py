@@ -93,6 +93,7 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
     refuse_marks(ends_only or rest, path)
     if names:
         ends = edge_ends(columns, None, path, weight)
+        _refuse_root(names, ends, rest, path)
         if certain_pair(names) is None:
             _refuse(_Doubt(_no_ids(columns, ends)), columns, rest, path)
         if pair is None:
@@ -347,6 +348,18 @@ def refuse_word(rest: Records, path: str) -> None:
     if len(first) > 1 and not blanks and all(field.startswith(f"{word} ") for field in first):
         raise InputError("every line begins with the same word", path=path, text=" ".join(rest[0]),
                          remedy="delete it")
+
+
+def _refuse_root(names: Sequence[str], ends: tuple[int, int], rest: Records, path: str) -> None:
+    """Raise InputError if 0 may stand for no parent, in a column of parents of vertices that have a line each."""
+    rows = [row for row in rest if len(row) > max(ends)]
+    for end, other in (ends, ends[::-1]):
+        ids = [row[other] for row in rows]
+        if "parent" in names[end].lower() and len(set(ids)) == len(ids) and "0" not in ids and any(
+                row[end] == "0" for row in rows):
+            pair = ",".join(names[place] for place in ends)
+            raise InputError("0 may stand for no parent, or be a vertex", path=path, text=" ".join(rows[0]),
+                             remedy=f"delete its lines if it is none, or say --columns {pair}")
 
 
 def _values(rest: Records, place: int) -> tuple[str, list[str]]:

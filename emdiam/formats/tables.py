@@ -346,7 +346,9 @@ def _unclear(columns: Sequence[TableColumn], doubtful: Sequence[int], path: str)
             one.isdisjoint(other) for one, other in combinations(values, 2)):
         remedy = "give the file that has the edges, and this one with --vertices, or name both ends with --columns"
     else:
-        remedy = "name both by --columns, as in --columns " + example_columns(columns, doubtful)
+        dated = [i for i, column in enumerate(columns) if column.values and all(
+            DATE.fullmatch(str(value)) for value in column.values)]
+        remedy = "name both by --columns, as in --columns " + example_columns(columns, [*doubtful, *dated])
     also = "; this may be a table of vertices, and another file has the edges" if may_be else ""
     return InputError(f"which columns are the ends of an edge is not clear ({listed(names)}){also}", path=path,
                       remedy=remedy)

@@ -93,6 +93,8 @@ _TABLES = {
     "kinds of edges between the ends": _doubtful(".txt", Facts(5, 5, 2), "0 0 1", "1 1 2", "2 0 3", "3 1 4", "0 1 4"),
     "sources above targets above weights": _refused(".txt", "0 1 2 3 4", "1 2 3 4 5", "7 8 9 7 8"),
     "the number of edges above them": _refused(".txt", "2", "3 2", "1 2", "2 3", "2 1", "1 2"),
+    "parents": _doubtful(".csv", _FOUR, "id,parent_id", "1,0", "2,1", "3,2"),
+    "parents from 0 on": _read(".csv", _FOUR, "child,parent", "1,0", "2,1", "3,2", "0,0"),
     "names of fields": _refused(".log", "time=12:00 src=a dst=b", "time=12:01 src=b dst=c"),
 }
 
