@@ -64,6 +64,7 @@ _FEW, _THIRD = 3, 2
 # Two columns may be both ends of edges if at least one in this number of their values is in both.
 _SIDES = 3
 _SEVERAL_LINES = 6
+_KINDS = 4  # the same, if the column between these has few values
 
 
 def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None, path: str,
@@ -102,7 +103,8 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
     if above:
         _refuse(_called_otherwise(columns, above, path), columns, rest, path)
     _refuse_missing(columns[:2], path)
-    _refuse(_Doubt(_kinds_differ(columns) or _no_ids(columns, (0, 1))), columns, rest, path)
+    _refuse(_Doubt(_kinds_differ(columns), behind=columns[0].kind == _INT and len(columns) > 2), columns, rest, path)
+    _refuse(_Doubt(_no_ids(columns, (0, 1))), columns, rest, path)
     _refuse(_other_columns(_without(weight, columns, (0, 1)), rest, (0, 1)), columns, rest, path)
     return 0, 1
 
@@ -279,8 +281,9 @@ def refuse_lists(rest: Records, ends: Records, path: str) -> None:
     for row in rest:
         parts = _SEVERAL.split(row[1]) if len(row) == len(("head", "list")) else []
         if len(parts) > 1 and (all(map(is_id_number, parts)) or not heads.isdisjoint(parts)):
+            lists = all(is_id_number(text) for row in rest for field in row for text in _SEVERAL.split(field))
             raise InputError("the second field of a line has several ids", path=path, text=" ".join(row),
-                             remedy="write an edge a line")
+                             remedy="write an edge a line" + (", or say --format adjlist" if lists else ""))
 
 
 def refuse_counted_lists(records: Records, path: str) -> None:
@@ -411,10 +414,12 @@ def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[in
     values = [set(column.values) for column in columns]
     first = columns[ends[0]].values
     apart = values[ends[0]].isdisjoint(values[ends[1]])
+    if ends == (0, 1) and apart and all(map(_TIME.fullmatch, first)) and not all(map(_TIME.fullmatch, values[1])):
+        return _Doubt("the first column may have times", behind=True)
     others = [pair for pair in combinations(range(len(columns)), 2) if apart and ends[0] not in pair
               and columns[pair[0]].kind == columns[pair[1]].kind]
     if is_count(first) and (any(not values[i].isdisjoint(values[j]) for i, j in others) or (
-            ends == (0, 1) and _are_behind_number(columns, values, rest))):
+            ends == (0, 1) and _are_behind_number(columns, values, rest, apart))):
         return _Doubt("the first column numbers the lines", behind=True)
     if len(set(first)) >= _MOSTLY * len(rest) and any(len(values[i] & values[j]) > 1 for i, j in others):
         return _Doubt("no id of the first column is in the second, and other columns share theirs", behind=True)
@@ -448,16 +453,20 @@ def _is_layer(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: 
 
 def _is_kind_between(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: Records) -> bool:
     """Whether the second of three columns of integers may have few kinds of edges, between the ends."""
-    return (len(columns) == _FEW and len(rest) > _FEW and all(column.kind == _INT for column in columns)
-            and _are_alike(values[0], values[2]) and 2 * len(values[1]) <= min(len(values[0]), len(values[2])))
+    both, met = values[0] & values[2], len(values[0] & values[1])
+    many = len(both) > max(1, met) and _KINDS * len(both) >= len(values[0] | values[2])
+    return (len(columns) == _FEW <= len(rest) and all(column.kind == _INT for column in columns)
+            and (many or (both and not met)) and 2 * len(values[1]) <= min(len(values[0]), len(values[2])))
 
 
-def _are_behind_number(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: Records) -> bool:
+def _are_behind_number(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: Records, apart: bool) -> bool:
     """Whether the second and the third column may be the ends behind the number of a line: they share values, and
-    loops vanish or columns follow."""
+    loops vanish or columns follow; or no number of several lines is an id. apart : whether no number is in the second
+    column."""
     loops = any(row[:1] == row[1:2] for row in rest) and not any(row[1:2] == row[2:3] for row in rest)
-    return columns[1].kind == columns[2].kind and bool(
-        values[1] & values[2] if loops else len(columns) > _FEW and _are_alike(*values[1:3]))
+    alone = apart and len(rest) > _FEW and columns[1].kind == _INT
+    alike = values[1] & values[2] if loops else len(columns) > _FEW and _are_alike(*values[1:3])
+    return columns[1].kind == columns[2].kind and bool(alone or alike)
 
 
 def _are_alike(one: set[str], other: set[str]) -> bool:
@@ -469,7 +478,9 @@ def _refuse(doubt: _Doubt, columns: Sequence[TableColumn], rest: Records, path: 
     """Raise InputError for a doubt with a reason."""
     if doubt.why:
         likely = [replace(columns[0], kind="", values=()), *columns[1:]] if doubt.behind else columns
-        named = f"{doubt.pair[0] + 1},{doubt.pair[1] + 1}" if doubt.pair else example_columns(likely)
+        next_two = doubt.behind and columns[1].kind == columns[2].kind and {*columns[1].values} & {*columns[2].values}
+        pair = (1, 2) if next_two and not columns[0].name else doubt.pair
+        named = f"{pair[0] + 1},{pair[1] + 1}" if pair else example_columns(likely)
         other = (doubt.behind or doubt.pair) and not columns[0].name
         raise InputError(f"which columns are the ends of an edge is not clear: {doubt.why}", path=path,
                          text=listed(rest[0]), remedy=f"name both, as in --columns {named}"

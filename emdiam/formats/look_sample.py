@@ -296,11 +296,13 @@ def records_of(lines: Sequence[str], mark: str, quoted: bool) -> tuple[tuple[str
 
 
 def _blanks_separate_too(records: Sequence[Sequence[str]]) -> bool:
-    """Whether at least half of the records are a number, the mark, and several numbers with blanks between: an edge and
-    its weight."""
+    """Whether at least half of the records are a number, the mark, and several numbers with blanks between (an edge and
+    its weight, or a vertex and its neighbours); or some are, and one number is behind the mark of the others."""
     rows = [row for row in records if len(row) > 1]
     fits = [row[0].isdigit() and bool(_NUMBERS.fullmatch(row[1])) for row in rows]
-    return bool(fits) and 2 * sum(fits) >= len(records)
+    lists = any(fits) and all(len(row) == 2 and row[0].isdigit() and (fit or row[1].isdigit())
+                              for row, fit in zip(records, fits, strict=False))
+    return bool(fits) and (2 * sum(fits) >= len(records) or (lists and len(rows) == len(records)))
 
 
 def commas_are_decimal(lines: Sequence[str]) -> bool:
