@@ -103,7 +103,8 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
     if above:
         _refuse(_called_otherwise(columns, above, path), columns, rest, path)
     _refuse_missing(columns[:2], path)
-    _refuse(_Doubt(_kinds_differ(columns), behind=columns[0].kind == _INT and len(columns) > 2), columns, rest, path)
+    behind = len(columns) > 2 and columns[1].kind == columns[2].kind != columns[0].kind
+    _refuse(_Doubt(_kinds_differ(columns), behind), columns, rest, path)
     _refuse(_Doubt(_no_ids(columns, (0, 1))), columns, rest, path)
     _refuse(_other_columns(_without(weight, columns, (0, 1)), rest, (0, 1)), columns, rest, path)
     return 0, 1
@@ -456,7 +457,7 @@ def _is_kind_between(columns: Sequence[TableColumn], values: Sequence[set[str]],
     both, met = values[0] & values[2], len(values[0] & values[1])
     many = len(both) > max(1, met) and _KINDS * len(both) >= len(values[0] | values[2])
     return (len(columns) == _FEW <= len(rest) and all(column.kind == _INT for column in columns)
-            and (many or (both and not met)) and 2 * len(values[1]) <= min(len(values[0]), len(values[2])))
+            and (many or (bool(both) and not met)) and 2 * len(values[1]) <= min(len(values[0]), len(values[2])))
 
 
 def _are_behind_number(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: Records, apart: bool) -> bool:

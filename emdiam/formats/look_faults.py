@@ -102,8 +102,8 @@ def list_mark(fields: Fields, sample: Sample, path: str) -> str:
 
 
 def relation_mark(fields: Fields, sample: Sample, path: str) -> str:
-    """The mark between the fields of relations: a tab if any line has one, as for Cytoscape; "" if that which was found
-    separates. Raises InputError if blanks separate the fields of some lines, and tabs those of others."""
+    """The mark between the fields of relations: a tab if any line has one, as for Cytoscape; "" for no other mark than
+    before. Raises InputError if blanks separate the fields of some lines, and tabs those of others."""
     rows = [[field.strip(" ") for field in line.strip().split("\t")] for line in sample.texts]
     if max(map(len, rows)) > 1:
         odd = next((row for row in rows if len(row) < _FEW <= len(" ".join(row).split())), None)

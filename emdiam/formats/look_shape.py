@@ -405,9 +405,10 @@ def _are_mutual(records: Records) -> bool:
     pairs = [(head, other) for head, row in rows.items() for other in row if other in rows and other != head]
     behind = sum(field in rows for row in records for field in row[2:])
     mutual = behind > 1 and all(head in rows[other] for head, other in pairs)
-    if mutual and len(records) == _FEW == width_of(records) and len(pairs) == _FEW * (_FEW - 1):
-        raise DoubtError("its lines may be three vertices that are all joined, each before its neighbours, or edges with"
-                         " a further field", (ADJLIST, PAIRS))
+    edges = {frozenset(row[:2]) for row in records}
+    if mutual and len(records) == _FEW == width_of(records) and len(pairs) == _FEW * (_FEW - 1) and len(edges) < _FEW:
+        raise DoubtError("its lines may be three vertices, each before its neighbours, or edges with a further field",
+                         (ADJLIST, PAIRS))
     return mutual and len(records) > _FEW
 
 

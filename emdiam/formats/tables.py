@@ -434,12 +434,13 @@ def example_columns(columns: Sequence[TableColumn], doubtful: Sequence[int] = ()
     fit = [i for i, column in enumerate(columns) if i not in doubtful and column.kind]
     fit += [] if len(fit) > 1 else [i for i in range(len(columns)) if i not in fit]
     alike = alike_pairs([column.name for column in columns])
-    of_a_kind = ([pair for pair in combinations(places, 2) if columns[pair[0]].kind == columns[pair[1]].kind != ""]
-                 for places in (fit, range(len(columns))))
-    pairs = [pair for pair in alike if {*doubtful}.isdisjoint(pair)] or next(
-        filter(None, of_a_kind), [(fit[0], fit[1])])
-    first, second = sorted(max(pairs, key=lambda places: len(
-        set(columns[places[0]].values) & set(columns[places[1]].values))))
+    of_a_kind = [[pair for pair in combinations(places, 2) if columns[pair[0]].kind == columns[pair[1]].kind != ""]
+                 for places in (fit, list(range(len(columns))))]
+    pairs = [pair for pair in alike if {*doubtful}.isdisjoint(pair)] or of_a_kind[0] or of_a_kind[1] or [
+        (fit[0], fit[1])]
+    likely: tuple[int, int] = max(pairs, key=lambda pair: len(
+        set(columns[pair[0]].values) & set(columns[pair[1]].values)))
+    first, second = sorted(likely)
     return _places_or_names([column.name for column in columns], (first, second))
 
 
