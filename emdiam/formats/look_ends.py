@@ -445,7 +445,8 @@ def _is_layer(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: 
     """Whether the first column may have layers (few whole numbers, in ascending order) before two ends with the same
     values: a value is behind these, or loops vanish."""
     layers = columns[0].values
-    if not all(map(is_integer, layers)) or columns[1].kind != columns[2].kind or not _are_alike(*values[1:3]):
+    alike = _are_alike(*values[1:3]) or (values[0].isdisjoint(values[1]) and bool(values[1] & values[2]))
+    if not all(map(is_integer, layers)) or columns[1].kind != columns[2].kind or not alike:
         return False
     loops = any(row[:1] == row[1:2] for row in rest) and not any(row[1:2] == row[2:3] for row in rest)
     numbers = list(map(value_of, layers))
@@ -455,9 +456,9 @@ def _is_layer(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: 
 def _is_kind_between(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: Records) -> bool:
     """Whether the second of three columns of integers may have few kinds of edges, between the ends."""
     both, met = values[0] & values[2], len(values[0] & values[1])
-    many = len(both) > max(1, met) and _KINDS * len(both) >= len(values[0] | values[2])
     return (len(columns) == _FEW <= len(rest) and all(column.kind == _INT for column in columns)
-            and (many or (bool(both) and not met)) and 2 * len(values[1]) <= min(len(values[0]), len(values[2])))
+            and len(both) > met and _KINDS * len(both) >= len(values[0] | values[2])
+            and 2 * len(values[1]) <= min(len(values[0]), len(values[2])))
 
 
 def _are_behind_number(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: Records, apart: bool) -> bool:
