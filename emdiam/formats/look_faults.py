@@ -469,7 +469,8 @@ def _refuse_headed_rows(records: Sequence[Sequence[str]], whole: bool, path: str
             if _are_bits(cells) or [list(column) for column in zip(*cells, strict=True)] == cells:
                 raise InputError("a square of numbers, like a matrix, is below a line or behind the names of its rows",
                                  path=path, text=" ".join(records[0]), remedy="delete the line and the fields"
-                                 " beside the matrix, or write its names above and before its rows, or an edge a line")
+                                 " beside the matrix, or write its names above and before its rows, or say --format"
+                                 " edgelist if each line is an edge")
 
 
 def _are_names_of_rows(names: Sequence[str]) -> bool:

@@ -209,8 +209,8 @@ def refuse_title_above(first: Sequence[str], rest: Records, path: str) -> None:
     width = width_of(rest)
     if len(rest) > 1 < width != len(first) and not any(map(is_number, first)) and not _recur(first, rest):
         raise InputError(f"the first line may be a title: all others have {width} fields", path=path, line=1,
-                         text=" ".join(first), remedy="delete it if so, else say --format edgelist if each line is an"
-                         " edge, or --format adjlist if it is a vertex before its neighbours")
+                         text=" ".join(first), remedy="delete it if so, else say --header none if each line is an edge,"
+                         " or --format adjlist if it is a vertex before its neighbours")
 
 
 def refuse_odd_first(ids: Sequence[Sequence[str]], path: str) -> None:
