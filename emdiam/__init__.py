@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 
 from ._version import __version__
@@ -35,7 +36,8 @@ def __getattr__(name: str) -> object:
 def _unknown(name: str) -> AttributeError:
     """The error for an unknown name; it suggests the function of the command with that name, or the closest name."""
     text = f"module {__name__!r} has no attribute {name!r}"
-    if name.startswith("_"):
+    # `from . import module` asks for the module here before it imports it.
+    if name.startswith("_") or os.path.exists(os.path.join(*__path__, f"{name}.py")):
         return AttributeError(text)
     from .errors import closest
     from .runs.options import FUNCTIONS

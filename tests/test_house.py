@@ -12,10 +12,10 @@ from emdiam.runs import options
 from tests.helpers.source import nodes_below
 from tests.test_imports import PACKAGE, trees
 
-MOST_FILES, MOST_LINES_IN_ALL = 534, 64_740
+MOST_FILES, MOST_LINES_IN_ALL = 534, 64_742
 # Lines of code of each room at most: the folders of the package, and "top" for the modules beside them.
 MOST_LINES = {
-    "batch": 1258, "certificates": 2903, "checkpoint": 432, "cli": 2005, "conversion": 3366, "dask": 3025,
+    "batch": 1258, "certificates": 2903, "checkpoint": 432, "cli": 2007, "conversion": 3366, "dask": 3025,
     "distribution": 1209, "engine": 750, "external": 2593, "formats": 10493, "generators": 1360, "gpu": 4278,
     "journal": 563, "methods": 6706, "networkx": 1213, "paths": 3979, "report": 1885, "runs": 2463, "sorting":
     934, "store": 2448, "stream": 964, "top": 2968, "traverse": 6945,

@@ -8,7 +8,6 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from shutil import get_terminal_size
 from textwrap import fill
 from typing import Any, TextIO
 
@@ -77,7 +76,14 @@ def answer(data: dict[str, Any], text: Callable[[dict[str, Any]], str], as_json:
     """Print the answer of a command: a JSON object on one line (NaN and infinity are refused, since JSON lacks them),
     or the result of `text`."""
     shown = json.dumps(data, allow_nan=False, default=_exact) if as_json else text(data)
-    emit(by_words(shown, get_terminal_size().columns) if sys.stdout.isatty() and not as_json else shown)
+    emit(_for_terminal(shown) if sys.stdout.isatty() and not as_json else shown)
+
+
+def _for_terminal(text: str) -> str:
+    """A text folded for the terminal of this process."""
+    from shutil import get_terminal_size  # takes 2 ms
+
+    return by_words(text, get_terminal_size().columns)
 
 
 def by_words(text: str, width: int) -> str:
@@ -116,7 +122,7 @@ def complain(text: str) -> None:
         context.meta[_SENTENCE] = text.removeprefix(_NAME)
     try:
         if text.startswith(_NAME) and sys.stderr.isatty():
-            text = by_words(text, get_terminal_size().columns)
+            text = _for_terminal(text)
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
     except OSError:  # the reader or the terminal is closed, or the disk is full
