@@ -84,6 +84,7 @@ def check(engine: Any, graph: naive.Graph, bits: int, key: int) -> None:
     assert given_sums.values == pytest.approx(sums, abs=1e-6) and given_sums.runs == 1
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["one", "no-edges", "edge", "star", "clique", "grid", "isolated-first", "lollipop",
                                   "path-and-star"])

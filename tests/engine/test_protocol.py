@@ -18,7 +18,7 @@ from emdiam.traverse.tally import DistanceSums
 from tests.helpers import approx_twins, naive
 from tests.helpers.stores import ENGINES, EXTERNAL, engine_on, graphs, odd_graphs, write_store
 
-pytestmark = pytest.mark.thin(8)
+pytestmark = pytest.mark.thin(12)
 
 ODD = odd_graphs()
 KINDS = (*ENGINES, *EXTERNAL)

@@ -97,6 +97,7 @@ def check(engine: CpuEngine, verbs: Verbs, graph: naive.Graph, seed: int) -> Non
     assert column.gather(np.arange(n)).tolist() == other.gather(np.arange(n)).tolist()
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("room", [5, 1000])
 @pytest.mark.parametrize("name", ODD)
 def test_odd_graphs(tmp_path: Path, name: str, room: int) -> None:

@@ -45,6 +45,7 @@ def check_forest(engine: CpuEngine, verbs: Verbs, key: int) -> None:
     assert other.take_labels().gather(every).tolist() == one.take_labels().gather(every).tolist()
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("room", [30, 1000])
 @pytest.mark.parametrize("name", ODD)
 def test_odd_graphs(tmp_path: Path, name: str, room: int) -> None:

@@ -97,6 +97,7 @@ ODD = {
 }
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("choices", [Choices(), Choices(1, None), Choices(0, least_interval=0), Choices(7, None, 2),
                                      Choices(offsets=False)])
