@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.helpers.handed_in import Facts
+from tests.helpers.handed_in import INTERFACES, Facts, Handed, Outcome
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,17 @@ class Kind:
         path = folder / f"input{self.suffix}"
         path.write_bytes(self.content if isinstance(self.content, bytes) else self.content.encode())
         return path
+
+
+def checked(kind: Kind, interface: str, folder: Path) -> Outcome:
+    """What this interface makes of it: the right graph, there or by a remedy, or a refusal where no graph is right."""
+    outcome = INTERFACES[interface](Handed(kind.write(folder), kind.options, kind.chosen), folder)
+    if kind.right is None:
+        assert outcome.facts is None and outcome.refusal
+    else:
+        assert outcome.leads_to(kind.right), outcome
+        assert kind.refusable or outcome.facts is not None, outcome.refusal
+    return outcome
 
 
 # A path of four, a path of three, a star with an arm of two.

@@ -13,14 +13,14 @@ import pytest
 
 import emdiam
 from emdiam.errors import EmdiamError
-from tests.formats.kinds import TEXTS, Kind
+from tests.formats.kinds import TEXTS, Kind, checked
 from tests.formats.named_kinds import NAMED
 from tests.formats.odd_columns import COLUMN_KINDS
 from tests.formats.odd_files import FILE_KINDS
 from tests.formats.odd_kinds import ODD_KINDS
 from tests.formats.odd_rows import ROW_KINDS
 from tests.helpers.cases import FOLDER, MISSTATED, Case, cases
-from tests.helpers.handed_in import INTERFACES, Facts, Handed, one_sentence, typed
+from tests.helpers.handed_in import INTERFACES, Facts, one_sentence, typed
 
 KINDS: dict[str, Kind] = {**TEXTS, **NAMED, **ODD_KINDS, **COLUMN_KINDS, **FILE_KINDS, **ROW_KINDS}
 
@@ -38,13 +38,7 @@ def test_inputs_are_read_right_or_refused_with_a_way_out(case: Case, interface: 
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("interface", INTERFACES)
 def test_kinds_of_inputs_are_read_right(name: str, interface: str, tmp_path: Path):
-    kind = KINDS[name]
-    outcome = INTERFACES[interface](Handed(kind.write(tmp_path), kind.options, kind.chosen), tmp_path)
-    if kind.right is None:
-        assert outcome.facts is None and outcome.refusal
-    else:
-        assert outcome.leads_to(kind.right), outcome
-        assert kind.refusable or outcome.facts is not None, outcome.refusal
+    checked(KINDS[name], interface, tmp_path)
 
 
 @absent

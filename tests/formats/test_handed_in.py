@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.formats.kinds import Kind, path_of
-from tests.helpers.handed_in import INTERFACES, Facts, Handed, typed
+from tests.formats.kinds import Kind, checked, path_of
+from tests.helpers.handed_in import INTERFACES, Facts, typed
 
 _FOUR, _THREE, _EDGE = Facts(4, 3, 3), Facts(3, 2, 2), Facts(2, 1, 1)
 
@@ -126,13 +126,7 @@ KINDS: dict[str, Kind] = {**_NUMBERED, **_ROUNDED, **_SAME, **_ROWS, **_HEADERS,
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("interface", INTERFACES)
 def test_exports_are_read_right_or_refused(name: str, interface: str, tmp_path: Path):
-    kind = KINDS[name]
-    outcome = INTERFACES[interface](Handed(kind.write(tmp_path), kind.options), tmp_path)
-    if kind.right is None:
-        assert outcome.facts is None and outcome.refusal
-    else:
-        assert outcome.leads_to(kind.right), outcome
-        assert kind.refusable or outcome.facts is not None, outcome.refusal
+    checked(KINDS[name], interface, tmp_path)
 
 
 def test_numbers_of_numpy_are_weights(tmp_path: Path):
