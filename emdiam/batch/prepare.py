@@ -362,9 +362,9 @@ def _bounds_text(result: dict[str, Any]) -> str:
     if result.get("strongly_connected") is False:
         text += f" (finite distances; {result.get('n_strong_components', 0):,} strong components)"
     elif result.get("connected") is False:
-        largest, several = result.get("diameter_largest_component"), (result.get("details") or {}).get(
-            "several_largest_components")
-        text += f" ({result.get('n_components', 0):,} components" + (", several of the largest size" if several else "")
+        largest = result.get("diameter_largest_component")
+        several = (result.get("details") or {}).get("several_largest_components")
+        text += f" ({result.get('n_components', 0):,} components{', several of the largest size' if several else ''}"
         text += ")" if largest in (None, result.get("upper")) else (
             f"; {'one of these' if several else 'largest component'}: {largest:,})")
     return text if estimate is None else f"{text}, method's estimate {estimate:,}"

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 from ..checkpoint.records import State
 from ..errors import InputError
-from ..formats.look_sample import IN_ONE_FORM, LOOK_THE_SAME, as_seen
+from ..formats.look_sample import IN_ONE_FORM, LOOK_THE_SAME, UNSEEN, as_seen
 from ..formats.source import EdgeBatch
 from ..hashing import mix64
 from ..sorting.runs import Keys
@@ -40,7 +40,7 @@ _HASHED_AT_A_TIME = 1 << 15
 _BINARY = pa.large_binary()
 _MOST_ODD, _NOT_ASCII = 1 << 16, 0x80
 # Letters that are not seen, blanks that are not broken, and accents beside their letter.
-_ODD_LETTERS = "[\u00a0\u00ad\u200b-\u200f\u2060\ufeff\u0300-\u036f]"
+_ODD_LETTERS = f"[\u00a0{UNSEEN}\u0300-\u036f]"
 _SCHEMA = pa.schema([("id", _BINARY)])
 
 

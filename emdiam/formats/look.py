@@ -343,7 +343,7 @@ def _shape_of_rows(base: Reading, fields: Fields, sample: Sample, rest: Sequence
     refuse_title_above(rest[0], rest[1:], name)
     numbers = all(is_integer(field) or field in shape.PADS for row in rest for field in row)
     padded = not all(row[-1] for row in rest) or numbers  # a spreadsheet writes rows of one length
-    return shape.ADJLIST if shape.is_adjlist([shape.without_empty_end(row) for row in rest] if padded else rest) else ""
+    return shape.ADJLIST if shape.is_adjlist([shape.without_end(row) for row in rest] if padded else rest) else ""
 
 
 def _of_shape(base: Reading, fields: Fields, found: str, wishes: Wishes) -> Reading:

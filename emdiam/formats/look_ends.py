@@ -448,9 +448,9 @@ def _is_layer(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: 
     alike = _are_alike(*values[1:3]) or (values[0].isdisjoint(values[1]) and bool(values[1] & values[2]))
     if not all(map(is_integer, layers)) or columns[1].kind != columns[2].kind or not alike:
         return False
-    loops = any(row[:1] == row[1:2] for row in rest) and not any(row[1:2] == row[2:3] for row in rest)
     numbers = list(map(value_of, layers))
-    return (loops or len(columns) > _FEW) and numbers == sorted(numbers) and 2 * len(values[0]) <= len(rest)
+    return (len(columns) > _FEW or _loops_vanish(rest)) and numbers == sorted(numbers) and (
+        2 * len(values[0]) <= len(rest))
 
 
 def _is_kind_between(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: Records) -> bool:
@@ -465,10 +465,14 @@ def _are_behind_number(columns: Sequence[TableColumn], values: Sequence[set[str]
     """Whether the second and the third column may be the ends behind the number of a line: they share values, and
     loops vanish or columns follow; or no number of several lines is an id. apart : whether no number is in the second
     column."""
-    loops = any(row[:1] == row[1:2] for row in rest) and not any(row[1:2] == row[2:3] for row in rest)
     alone = apart and len(rest) > _FEW and columns[1].kind == _INT
-    alike = values[1] & values[2] if loops else len(columns) > _FEW and _are_alike(*values[1:3])
+    alike = values[1] & values[2] if _loops_vanish(rest) else len(columns) > _FEW and _are_alike(*values[1:3])
     return columns[1].kind == columns[2].kind and bool(alone or alike)
+
+
+def _loops_vanish(rest: Records) -> bool:
+    """Whether some lines are loops if the first two columns are the ends, and none if the next two are."""
+    return any(row[:1] == row[1:2] for row in rest) and not any(row[1:2] == row[2:3] for row in rest)
 
 
 def _are_alike(one: set[str], other: set[str]) -> bool:

@@ -21,7 +21,8 @@ _WHOLE_FLOAT = re.compile(r"(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _DIGITS_OF_FLOATS, _MOST_DIGITS = 16, 30
 # Soft hyphens, marks of width zero and of direction, byte order marks.
-_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+UNSEEN = "\u00ad\u200b-\u200f\u2060\ufeff"
+_UNSEEN = re.compile(f"[{UNSEEN}]")
 LOOK_THE_SAME = "two names look the same, and are written with other letters"
 IN_ONE_FORM = "write it once, or say --ids string if these are two vertices"
 

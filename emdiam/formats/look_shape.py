@@ -370,7 +370,7 @@ def refuse_padded(records: Records, lists: bool, path: str) -> None:
     lines are lists."""
     heads = [row[0] for row in records]
     for mark in ("0", "-1"):
-        cut = [_without_end(row, mark) for row in records]
+        cut = [without_end(row, (mark,)) for row in records]
         ended = sum(map(len, records)) - sum(map(len, cut))
         if ended < 2 or len(set(heads)) < len(heads) or any(mark in row for row in cut) or not all(
                 is_integer(field) for row in cut for field in row):
@@ -382,14 +382,9 @@ def refuse_padded(records: Records, lists: bool, path: str) -> None:
                                  "" if mark == "-1" and lists else f" if it is none, or say {other}"))
 
 
-def _without_end(row: Sequence[str], mark: str) -> Sequence[str]:
-    """The fields before those at the end that are the mark."""
-    return row[: max(place + 1 for place, field in enumerate(row) if field != mark or not place)]
-
-
-def without_empty_end(row: Sequence[str]) -> Sequence[str]:
-    """The fields up to the last that is not empty, nor a word for it."""
-    return row[: max(place + 1 for place, field in enumerate(row) if field not in PADS or not place)]
+def without_end(row: Sequence[str], marks: Sequence[str] = PADS) -> Sequence[str]:
+    """The fields without the marks at their end; at least the first."""
+    return row[: max(place + 1 for place, field in enumerate(row) if field not in marks or not place)]
 
 
 def third_may_be_end(records: Records) -> bool:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..stream.uncompiled import put_bits
 from ..traverse.columns import BoxTable, Column, ListedVertices, smallest_dtype
 from ..traverse.pivot_bounds import Folded, PivotBounds
 from ..traverse.ram_column import first_labelled, fitted
@@ -79,9 +80,11 @@ class DeviceBoxTable:
         if n_members == 0:
             return DeviceVertices(self._device, np.empty(0, np.int64))
         device, boxes = self._device, len(is_open)
+        bits = np.empty(-(-boxes // 32), np.uint32)
+        put_bits(is_open, bits)
         marks = device.empty(self._slots, np.uint32)
         device.fill(marks, UNREACHED)
-        self._kernels.launch("mark_boxes", boxes, self._left, boxes, device.array(_as_bits(is_open)), marks)
+        self._kernels.launch("mark_boxes", boxes, self._left, boxes, device.array(bits), marks)
         members = device.empty(self._n, np.uint32)
         self._kernels.launch("box_members", self._n, self._upper, self._n, np.uint32(self._limit), *self._boxes, marks,
                              members)
@@ -110,12 +113,6 @@ def uncertified(device: Device, upper: DeviceArray, columns: Sequence[DeviceArra
 def _narrowest(largest: int) -> np.dtype[Any]:
     """The narrowest type of values up to `largest`; larger ones come as its largest number."""
     return smallest_dtype(min(largest, UNREACHED - 2))
-
-
-def _as_bits(mask: np.ndarray) -> np.ndarray:
-    """bool[m] as a bitmap, uint32[ceil(m / 32)], at least 1."""
-    packed = np.packbits(mask, bitorder="little")
-    return np.concatenate([packed, np.zeros(-len(packed) % 4 if len(packed) else 4, np.uint8)]).view(np.uint32)
 
 
 class DeviceVertices(ListedVertices):

@@ -163,12 +163,12 @@ class DeviceVector:
         k = total if most is None else min(total, most)
         if not k:
             return np.empty(0, np.int64), None
-        if 4 * k > bits.nbytes and not both:
-            return vertices_of_bits(device.to_host(bits))[:k], None
-        vertices = device.empty(k, np.uint32)
-        self._kernels.launch("select_vertices", tiles * block, self.array, n, *compared, sums, vertices, k)
-        if 4 * k > bits.nbytes:
-            return vertices_of_bits(device.to_host(bits)), vertices
+        vertices, in_bits = None, 4 * k > bits.nbytes
+        if both or not in_bits:
+            vertices = device.empty(k, np.uint32)
+            self._kernels.launch("select_vertices", tiles * block, self.array, n, *compared, sums, vertices, k)
+        if in_bits or vertices is None:
+            return vertices_of_bits(device.to_host(bits))[:k], vertices
         return device.to_host(vertices).astype(np.int64), vertices
 
     # -- changing -------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from tests.fuzz.outcome import REFUSED, RIGHT, WRONG, Outcome
 _MEMORY = 4 << 30
 _TENTHS = 10  # weights are whole numbers of tenths
 _GRAPHS = 2
-# Function, options, and whether lengths are sums of weights.
+# Function of the package, and its options; lengths are sums of weights where they have a weight.
 _RUNS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("eccentricities", {}), ("exact", {"weight": True}), ("eccentricities", {"weight": True}),
     ("exact", {"directed": True}), ("exact", {"directed": True, "weight": True}),
