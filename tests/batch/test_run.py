@@ -179,7 +179,7 @@ def test_jobs_at_once_stay_within_the_memory(night: Night):
     names = list("abcdefg")
     sizes = dict(zip(names, (500, 300, 700, 100, 900, 1000, 200), strict=True))
     # The first two wait for each other; the third has to wait for them.
-    night.behave(a={"wait_for": "b.generate.lock"}, b={"wait_for": "a.generate.lock"})
+    night.behave(a={"wait_for": "b.generate.started"}, b={"wait_for": "a.generate.started"})
     text = '[batch]\nmemory = 1000\nparallel = 3\n'
     for name in names:
         text += (f'[[job]]\nname = "{name}"\ncommand = "generate"\nclass = "path"\nstore = "{name}"\n'

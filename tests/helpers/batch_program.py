@@ -34,6 +34,7 @@ def main(words: list[str]) -> None:
             note(told, store, words, "start")
             if not alone(lock):
                 note(told, store, words, "twice")
+            (told / f"{store.name}.{words[0]}.started").touch()  # what another can wait for: its line is written
             work(words, options, store, behaviour)
         except KeyboardInterrupt:
             note(told, store, words, "end")
