@@ -16,7 +16,6 @@ from typing import ClassVar
 import numpy as np
 
 from ..distinct import distinct
-from ..engine.cpu import open_cpu_engine
 from ..histogram import histogram, with_texts
 from ..methods.eccentricity.result import MOST_ANEW
 from ..progress import Event, Meter, silent, timed
@@ -26,11 +25,11 @@ from ..stream.plan import too_small
 from .chains import SourceChain, SourceChains, prove_chain
 from .components import Labelling, number_by_root, settle_anew
 from .documents import EccentricityCertificate, Refused, VerifyReport
-from .groups import Proposals, check_within
+from .groups import check_within, open_proposals
 from .labels import MOST_COLUMNS, DistanceGroup, LabelColumn, label_dtype, largest_label
 from .pairs import Labelled, unproved_pair
 from .parts import read_named
-from .plan import ProofBudget, check_graph_room, engine_needs, plan_groups
+from .plan import ProofBudget, check_graph_room, plan_groups
 
 _PIECE = 1 << 16
 # Ends of chains whose labels are in memory at a time.
@@ -158,10 +157,7 @@ class _Proof:
         store, budget, report = self._store, self._budget, self._report
         plan = plan_groups(store, len(columns), self._dtype.itemsize, budget)
         meter = Meter(budget.progress)
-        with open_cpu_engine(store, engine_needs(store, self._dtype.itemsize, budget.threads),
-                             memory_bytes=budget.memory_bytes, arena_bytes=plan.arena_bytes, threads=budget.threads,
-                             progress=budget.progress, program=budget.program) as engine:
-            proposals = Proposals(engine, self._largest, self._dtype, plan.beside)
+        with open_proposals(plan, store, self._largest, self._dtype, budget) as proposals:
             for start in range(0, len(columns), min(MOST_COLUMNS, plan.columns)):
                 some = list(columns[start : start + min(MOST_COLUMNS, plan.columns)])
                 group = DistanceGroup(some, proposals.labels(some, plan.batched), self.member)

@@ -9,21 +9,21 @@ The engine proposes labels through a BFS each, or through one multi-source BFS f
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..distinct import distinct
-from ..engine.cpu import open_cpu_engine
-from ..engine.interface import Engine
-from ..progress import Meter
+from ..engine.cpu import CpuEngine, open_cpu_engine
+from ..progress import Event, Meter, silent
 from ..store.store import Store
 from ..stream.plan import too_small
 from ..traverse.columns import Column
 from .documents import Refused, VerifyReport
 from .labels import FEW_COLUMNS, LabelColumn, LabelGroup, label_dtype, largest_label
-from .pairs import ROW_BYTES, WAITING_BYTES
+from .pairs import ROW_BYTES, WAITING_BYTES, prove_pairs
 from .parts import CertifiedPart
 from .plan import GroupPlan, ProofBudget, engine_needs, plan_groups
 
@@ -40,9 +40,12 @@ class Gathered:
 
     def fill(self, group: LabelGroup) -> None:
         """Copy the group's labels from pivots of this part."""
-        for j, column in enumerate(group.columns):
-            if column.pairs and column.component == self.part.number:
-                self.points[:, self.part.pivots.index(column.vertex)] = group.labels[self.vertices, j]
+        here = [(j, self.part.pivots.index(column.vertex)) for j, column in enumerate(group.columns)
+                if column.pairs and column.component == self.part.number]
+        for begin in range(0, len(self.vertices) if here else 0, _PIECE):
+            rows, points = group.labels[self.vertices[begin : begin + _PIECE]], self.points[begin : begin + _PIECE]
+            for j, place in here:
+                points[:, place] = rows[:, j]
 
 
 def pair_bytes(n_vertices: int, n_pivots: int, item_bytes: int) -> int:
@@ -80,23 +83,25 @@ class LabelStage:
         # A larger bound than the number of vertices proves no more than that number.
         self._limits = np.array([0, *(min(part.upper, part.size - 1) for part in parts)], np.int64)
 
-    def run(self, checked: LabelGroup | None = None) -> list[Gathered]:
-        """Propose, check and use every column; returns the unsettled vertices of the parts that need pairs. checked :
-        all columns, if they were proposed and checked before.
+    def run(self) -> list[Gathered]:
+        """Propose, check and use every column; returns the unsettled vertices of the parts that need pairs.
 
         Raises Refused, EmdiamError for wrong labels, BudgetError, StoreError.
         """
         columns = [column for part in self._parts for column in part.columns()]
         if not columns:
             return self._unsettled()
-        if checked is not None:
-            self._use(checked)
-            return self._filled(checked)
         plan = plan_groups(self._store, len(columns), self._dtype.itemsize, self._budget, self._budget.later_bytes)
         groups = make_groups(columns, plan.columns)
         paired = [group for group in groups if any(column.pairs for column in group)]
         last = self._with_engine(plan, groups, paired)
         return last if isinstance(last, list) else self._filled(last)
+
+    def use(self, group: LabelGroup) -> list[Gathered]:
+        """Use all columns, in one group whose check against the edges is left to the caller; returns as `run` does."""
+        group.find_reach(self._store)
+        self._use(group)
+        return self._filled(group)
 
     def _filled(self, group: LabelGroup) -> list[Gathered]:
         """The unsettled vertices with their labels, from the only group with columns that prove pairs."""
@@ -110,14 +115,11 @@ class LabelStage:
     ) -> LabelGroup | list[Gathered]:
         """The last group with its labels, after the engine has freed its memory; or, with several groups of pivots, the
         labels collected from them."""
-        budget = self._budget
-        needs = engine_needs(self._store, self._dtype.itemsize, budget.threads)
-        with open_cpu_engine(self._store, needs, memory_bytes=budget.memory_bytes, arena_bytes=plan.arena_bytes,
-                             threads=budget.threads, progress=budget.progress, program=budget.program) as engine:
+        with open_proposals(plan, self._store, self._largest, self._dtype, self._budget) as proposals:
             group: LabelGroup | None = None
             for columns in groups:
                 group = None  # frees its labels before the next ones are made
-                group = self._checked(engine, plan, columns)
+                group = self._checked(proposals, plan, columns)
                 self._use(group)
             assert group is not None, "there is a column"
             if len(paired) < 2:
@@ -125,14 +127,14 @@ class LabelStage:
             group = None
             gathered = self._unsettled()
             for columns in paired if any(len(left.vertices) > 1 for left in gathered) else ():
-                again = self._checked(engine, plan, columns)
+                again = self._checked(proposals, plan, columns)
                 for left in gathered:
                     left.fill(again)
                 del again
             return gathered
 
-    def _checked(self, engine: Engine, plan: GroupPlan, columns: list[LabelColumn]) -> LabelGroup:
-        labels = Proposals(engine, self._largest, self._dtype, plan.beside).labels(columns, plan.batched)
+    def _checked(self, proposals: Proposals, plan: GroupPlan, columns: list[LabelColumn]) -> LabelGroup:
+        labels = proposals.labels(columns, plan.batched)
         self._report.traversals += len(columns)
         self._meter.begin("check labels", self._store.indices.n_chunks, "chunks")
         group = LabelGroup(columns, labels, self._member)
@@ -196,12 +198,36 @@ class LabelStage:
             raise too_small(self._budget.memory_bytes, self._budget.memory_bytes + need - room)
 
 
+def prove_gathered(gathered: list[Gathered], store: Store, budget: ProofBudget, report: VerifyReport) -> None:
+    """Prove all pairs of unsettled vertices. Raises Refused with an unproved pair."""
+    (budget.progress or silent)(Event("pairs"))
+    report.pairs = 0
+    held = sum(left.vertices.nbytes + left.points.nbytes for left in gathered)
+    for left in gathered:
+        proof = prove_pairs(left.points, left.part.upper, budget.room(held))
+        report.pairs += proof.looked_at
+        if proof.unproved is not None:
+            one, two = store.user_ids(left.vertices[list(proof.unproved)])
+            raise Refused(f"vertices {one} and {two} are not proved to be within {left.part.upper}")
+
+
+@contextmanager
+def open_proposals(plan: GroupPlan, store: Store, largest: int, dtype: np.dtype[Any], budget: ProofBudget
+                   ) -> Iterator[Proposals]:
+    """Proposals by an engine as planned, which frees its memory at the end. largest, dtype : see Proposals."""
+    needs = engine_needs(store, dtype.itemsize, budget.threads)
+    with open_cpu_engine(store, needs, memory_bytes=budget.memory_bytes, arena_bytes=plan.arena_bytes,
+                         threads=budget.threads, progress=budget.progress, program=budget.program) as engine:
+        yield Proposals(engine, largest, dtype, plan.beside)
+
+
 class Proposals:
     """Proposals of one engine. largest : upper bound of all labels. dtype : of labels; its largest value means no
-    label. beside : see GroupPlan."""
+    label. beside : see GroupPlan. all_ids : of the engine, see there."""
 
-    def __init__(self, engine: Engine, largest: int, dtype: np.dtype[Any], beside: int = 0) -> None:
+    def __init__(self, engine: CpuEngine, largest: int, dtype: np.dtype[Any], beside: int = 0) -> None:
         self._engine, self._largest, self._dtype, self._beside = engine, largest, dtype, beside
+        self.all_ids = engine.all_ids()
 
     def labels(self, columns: list[LabelColumn], batched: bool) -> np.ndarray:
         """Labels unsigned[n, g] of g columns. batched : whether to propose them together if there are more than a few.

@@ -94,16 +94,14 @@ class LabelGroup:
         return out
 
     def check(self, store: Store, threads: int, tick: Tick | None = None, *, roomy: bool = False,
-              beside: Work | None = None) -> None:
+              beside: Work | None = None, ids: np.ndarray | None = None) -> None:
         """Prove that the columns have the module's properties, in one pass over the edges. roomy : whether another
         column fits in memory; level columns, whose every arc is examined, are read faster from a separate copy.
-        beside : called with every run, too.
+        beside : called with every run, too. ids : of all arcs, if they are in memory.
 
         Raises WrongLabel if they do not, which is a fault of the traversals, not of a certificate.
         """
-        fault = np.full(2, -1, np.int64)
-        if not self.check_ends(fault):
-            raise self._wrong(store, int(fault[0]), int(fault[1]))
+        self.find_reach(store)
         if roomy and len(self.columns) > 1 and (self._level >= 0).sum() == 1:
             self._levels = np.full(len(self.labels), np.iinfo(self.labels.dtype).max, self.labels.dtype)
             put_levels_apart(self.labels, self.member, self._level, self._levels)
@@ -114,11 +112,17 @@ class LabelGroup:
             if beside is not None:
                 beside(run, ids)
 
-        scan_arcs(store, threads, work, tick)
+        scan_arcs(store, threads, work, tick, ids=ids)
         self._levels = self._levels[:0].copy()
         orphan = scan.orphan()
         if orphan is not None:
             raise self._wrong(store, *orphan)
+
+    def find_reach(self, store: Store) -> None:
+        """Fill reach, after a check of the labels' ends. Raises WrongLabel."""
+        fault = np.full(2, -1, np.int64)
+        if not self.check_ends(fault):
+            raise self._wrong(store, int(fault[0]), int(fault[1]))
 
     def _new_scan(self) -> GroupScan:
         return GroupScan(self)

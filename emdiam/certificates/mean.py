@@ -22,17 +22,16 @@ from typing import ClassVar
 import numpy as np
 
 from ..distinct import distinct
-from ..engine.cpu import open_cpu_engine
 from ..jit import kernel
 from ..progress import Meter, timed
 from ..store.store import Store
 from .cells import Cells
 from .components import number_by_root
 from .documents import MeanCertificate, Refused, VerifyReport
-from .groups import Proposals
+from .groups import Proposals, open_proposals
 from .labels import MOST_COLUMNS, DistanceGroup, LabelColumn, label_dtype, largest_label
 from .parts import read_named
-from .plan import ProofBudget, check_graph_room, engine_needs, plan_groups
+from .plan import ProofBudget, check_graph_room, plan_groups
 
 # For means: limit of the bits of the fraction, and bits of the largest number.
 _FRACTION_BITS, _BITS = 16, 30
@@ -114,10 +113,7 @@ class _MeanProof:
             return []
         budget.program += store.n_vertices * (store.id_dtype.itemsize + 1)
         plan = plan_groups(store, len(self._columns), self._dtype.itemsize, budget)
-        with open_cpu_engine(store, engine_needs(store, self._dtype.itemsize, budget.threads),
-                             memory_bytes=budget.memory_bytes, arena_bytes=plan.arena_bytes, threads=budget.threads,
-                             progress=budget.progress, program=budget.program) as engine:
-            proposals = Proposals(engine, self._largest, self._dtype, plan.beside)
+        with open_proposals(plan, store, self._largest, self._dtype, budget) as proposals:
             cells = Cells(store.n_vertices, store.id_dtype)
             for column in self._columns:
                 cells.divide(np.ascontiguousarray(proposals.labels([column], False)[:, 0]))

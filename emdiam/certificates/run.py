@@ -14,7 +14,7 @@ from typing import Any
 from .._version import __version__
 from ..errors import InputError
 from ..methods.weighted.units import stated
-from ..progress import Event, Listener, Meter, silent, timed
+from ..progress import Listener, Meter, timed
 from ..store.store import Store, open_store
 from ..units import budget_bytes, peak_rss_bytes
 from .arcs import ArcReport, prove_along_arcs, prove_arc_eccentricities
@@ -36,11 +36,10 @@ from .documents import (
     read_certificate,
 )
 from .eccentricities import EccentricityReport, prove_eccentricities
-from .groups import Gathered, LabelStage, pair_bytes
+from .groups import LabelStage, pair_bytes, prove_gathered
 from .labels import label_dtype, largest_label
 from .mean import MeanReport, mean_interval, prove_mean
-from .one_pass import find_with_labels
-from .pairs import prove_pairs
+from .one_pass import prove_at_once
 from .parts import find_parts
 from .plan import ProofBudget, check_graph_room
 from .weighted import prove_weighted, prove_weighted_eccentricities
@@ -100,19 +99,17 @@ def _prove_diameter(certificate: Certificate, store: Store, report: VerifyReport
         if pivots:
             budget.later_bytes = pair_bytes(store.n_vertices, pivots, dtype.itemsize) + _MEMBER_BYTES * store.n_vertices
         check_graph_room(store, dtype.itemsize, budget)
-        found = find_with_labels(store, certificate, dtype, budget, report)
-        if found is None:
-            parts, member = find_parts(store, certificate, budget.threads, Meter(budget.progress))
-            report.scans += 1
-        else:
-            parts, member = found.parts, found.member
+    if prove_at_once(store, certificate, dtype, budget, report):
+        return
+    with timed(report.seconds, "graph"):
+        parts, member = find_parts(store, certificate, budget.threads, Meter(budget.progress))
+        report.scans += 1
         budget.program += member.nbytes
     with timed(report.seconds, "labels"):
-        gathered = LabelStage(store, parts, member, budget, report).run(None if found is None else found.group)
-        del member, found
+        gathered = LabelStage(store, parts, member, budget, report).run()
+        del member
     with timed(report.seconds, "pairs"):
-        (budget.progress or silent)(Event("pairs"))
-        _prove(gathered, store, budget, report)
+        prove_gathered(gathered, store, budget, report)
 
 
 def _claimed(certificate: Any) -> VerifyReport:
@@ -158,17 +155,6 @@ def _claimed_along_arcs(certificate: Any) -> ArcReport:
         report.radius = None if claims.radius is None else stated(claims.radius, unit)
         report.center_size = claims.center_size
     return report
-
-
-def _prove(gathered: list[Gathered], store: Store, budget: ProofBudget, report: VerifyReport) -> None:
-    """Prove all pairs of unsettled vertices. Raises Refused with an unproved pair."""
-    held = sum(left.vertices.nbytes + left.points.nbytes for left in gathered)
-    for left in gathered:
-        proof = prove_pairs(left.points, left.part.upper, budget.room(held))
-        report.pairs += proof.looked_at
-        if proof.unproved is not None:
-            one, two = store.user_ids(left.vertices[list(proof.unproved)])
-            raise Refused(f"vertices {one} and {two} are not proved to be within {left.part.upper}")
 
 
 _PROVERS: dict[type, Callable[..., None]] = {

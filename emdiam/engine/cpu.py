@@ -79,6 +79,10 @@ class LocalEngine:
         """Figures of the engine, beside its counters, for Result.details."""
         return {}
 
+    def all_ids(self) -> np.ndarray | None:
+        """The neighbours of all rows, id[n_arcs] or more; None unless all of them are in memory, in order."""
+        return self.core.pager.arena.ids if self.core.pager.arena.in_order else None
+
     @property
     def reached(self) -> Any:
         """The vertices that the last BFS reached; see Traversal.reached."""

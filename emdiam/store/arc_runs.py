@@ -102,12 +102,12 @@ def run_chunks(store: Store, most_arcs: int = RUN_ARCS) -> int:
 
 
 def scan_arcs(store: Store, threads: int, work: Work, tick: Tick | None = None, pauses: Pauses | None = None,
-              n_chunks: int | None = None) -> None:
+              n_chunks: int | None = None, ids: np.ndarray | None = None) -> None:
     """Call work(run, ids) for every run, on `threads` threads, in any order.
 
     ids : id_dtype[arcs of the run], the neighbours, each a valid vertex. tick : called with the number of chunks handed
-    out. n_chunks : limit of a run; None: that of RUN_ARCS. The first error, from reading or from `work`, ends the scan.
-    Raises StoreError.
+    out. n_chunks : limit of a run; None: that of RUN_ARCS. As a parameter, ids : those of all arcs, if they are in
+    memory and need not be read. The first error, from reading or from `work`, ends the scan. Raises StoreError.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -121,8 +121,9 @@ def scan_arcs(store: Store, threads: int, work: Work, tick: Tick | None = None, 
                     while pending:
                         pending.popleft().result()
                     pauses.at_rest(run.first)
-                store.indices.prefetch(run.first, run.count)
-                pending.append(pool.submit(lambda run: work(run, run_ids(store, run)), run))
+                if ids is None:
+                    store.indices.prefetch(run.first, run.count)
+                pending.append(pool.submit(lambda run: work(run, run_ids(store, run, ids)), run))
                 if len(pending) > threads:
                     pending.popleft().result()
                 if tick is not None:
@@ -135,11 +136,15 @@ def scan_arcs(store: Store, threads: int, work: Work, tick: Tick | None = None, 
             raise
 
 
-def run_ids(store: Store, run: ArcRun) -> np.ndarray:
-    """The neighbours of a run, id_dtype[arcs of the run]. Raises StoreError for an invalid one."""
-    buffer = np.empty((run.count, store.indices.chunk_items), store.id_dtype)
-    store.indices.fetch(run.first, list(buffer))
-    ids = buffer.reshape(-1)[: run.starts[-1]]
+def run_ids(store: Store, run: ArcRun, in_memory: np.ndarray | None = None) -> np.ndarray:
+    """The neighbours of a run, id_dtype[arcs of the run]. in_memory : of all arcs, else they are read. Raises
+    StoreError for an invalid one."""
+    if in_memory is None:
+        buffer = np.empty((run.count, store.indices.chunk_items), store.id_dtype)
+        store.indices.fetch(run.first, list(buffer))
+        ids = buffer.reshape(-1)[: run.starts[-1]]
+    else:
+        ids = in_memory[run.first * store.indices.chunk_items :][: run.starts[-1]]
     if int(ids.max()) >= store.n_vertices:
         raise store.damaged(f"indices hold {int(ids.max())}, which is no vertex")
     return ids

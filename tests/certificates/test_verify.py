@@ -53,7 +53,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
         if at_once:
             monkeypatch.setattr(one_pass, "plan_groups", plan)
         else:
-            monkeypatch.setattr(run, "find_with_labels", lambda *args: None)
+            monkeypatch.setattr(run, "prove_at_once", lambda *args: False)
         monkeypatch.setattr(arc_runs, "RUN_ARCS", CHUNK)
     return request.param
 
@@ -310,7 +310,7 @@ def test_progress_is_told(tmp_path: Path) -> None:
     with open_store(store) as opened:
         assert verify(path, opened, memory_bytes=MEMORY, progress=events.append).verified
     phases = list(dict.fromkeys(event.phase for event in events))
-    assert [phase for phase in phases if phase != "load"] == ["labels", "graph", "pairs"]
+    assert [phase for phase in phases if phase != "load"] == ["labels", "pairs", "graph"]
 
 
 def test_missing_files(tmp_path: Path) -> None:

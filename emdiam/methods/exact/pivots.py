@@ -154,6 +154,8 @@ class _ComponentRun:
         self.candidates: Candidates | None = None
         self.pivots, self.eccentricities = list[int](), list[int]()
         self.sources: list[int] = []
+        # Each upper bound, lower than those before, with the numbers of pivots and of sources that prove it.
+        self.proved: list[tuple[int, int, int]] = []
         self.longest = (0, component.hub, component.hub)
         self.costs = Costs(self.engine.facts.threads, self.engine.facts.n_arcs, self.engine.facts.wide_rate,
                            self.engine.facts.apart_pays)
@@ -161,12 +163,25 @@ class _ComponentRun:
         self.earlier = EarlierSweeps(method.earlier)
 
     def proof(self) -> ComponentProof:
-        """The proof of the limit, once solve has returned."""
+        """The proof of the limit, once solve has returned: without what was searched from after the limit's own proof,
+        of a limit that a longer path has raised since then."""
         length, source, target = self.longest
+        n_pivots, n_sources = next((counts for upper, *counts in self.proved if upper <= self.limit),
+                                   (len(self.pivots), len(self.sources)))
         # The most central pivot comes first, for a later run that begins with this proof.
-        pivots = [self.pivots[i] for i in np.argsort(self.eccentricities, kind="stable").tolist()]
+        order = np.argsort(self.eccentricities[:n_pivots], kind="stable").tolist()
+        if 2 * self.eccentricities[order[0]] <= self.limit:
+            order, n_sources = order[:1], 0
         return ComponentProof(self.component.hub, self.component.size, length, self.limit,
-                              (source, target) if length else None, pivots, self.sources)
+                              (source, target) if length else None, [self.pivots[i] for i in order],
+                              self.sources[:n_sources])
+
+    def _bounded(self, upper: int) -> None:
+        """Note that the pivots and sources up to now prove this bound, or the limit if that is larger."""
+        upper = max(self.limit, upper)
+        if not self.proved or upper < self.proved[-1][0]:
+            self.proved.append((upper, len(self.pivots), len(self.sources)))
+        self.method.upper_here = min(self.method.upper_here, upper)
 
     def solve(self, first: Eccentricity) -> int:
         """The diameter of the component, or the floor if that is larger. The present column must have the distances of
@@ -284,7 +299,7 @@ class _ComponentRun:
             self.method.columns_on_disk = max(self.method.columns_on_disk, self.columns.on_disk)
         self.earlier.searched(run.source, run.eccentricity)
         self.method.earlier.searched([run.source])
-        self.method.upper_here = min(self.method.upper_here, max(self.limit, folded.highest))
+        self._bounded(folded.highest)
         return folded
 
     # -- certificates ---------------------------------------------------------------------------
@@ -319,7 +334,7 @@ class _ComponentRun:
             verdict = self.candidates.certify(self.bounds.upper, self.limit)
         self.costs.certified(self.engine.reporter.clock() - begin, verdict)
         self.method.n_open = verdict.n_open
-        self.method.upper_here = min(self.method.upper_here, max(self.limit, verdict.bound))
+        self._bounded(verdict.bound)
         return verdict
 
     def _certified(self) -> Verdict:
