@@ -20,6 +20,7 @@ from ..progress import Listener
 from ..store.store import Store
 from ..stream.blocks import table_bytes
 from ..stream.plan import MemoryPlan, Phase, Pool, make_plan, program_bytes
+from ..traverse.arc_bounds import ArcBounds
 from ..traverse.bfs import NOTHING_LEARNED, BfsResult, BfsRun
 from ..traverse.columns import Column, smallest_dtype
 from ..traverse.core import Core
@@ -40,11 +41,12 @@ _NO_RANKS = None
 class DirectedEngine:
     """A graph with directions, opened for traversal. `back` of a verb: against the arcs. Not thread-safe.
 
-    store, plan, reporter : as in other engines. load_seconds : the time that reading the graph into memory took."""
+    store, plan, reporter : as in other engines. cores : with the rows out, and in. load_seconds : the time that
+    reading the graph into memory took."""
 
     def __init__(self, store: Store, out: Core, plan: MemoryPlan, progress: Listener | None) -> None:
         assert out.turned is not None
-        self.store, self.plan, self._cores, self.load_seconds = store, plan, (out, out.turned), 0.0
+        self.store, self.plan, self.cores, self.load_seconds = store, plan, (out, out.turned), 0.0
         self._learned = [NOTHING_LEARNED, NOTHING_LEARNED]  # along arcs, and against them
         self.reporter = Reporter(progress, out.counters.snapshot, out.counters.add, out.position)
 
@@ -58,7 +60,7 @@ class DirectedEngine:
         """Breadth-first search. within : bitmap of the vertices to stay among. With `distances` the result contains a
         Column: `into` (cleared first) if one is passed. It must be wide enough, else OverflowError."""
         self.reporter.begin()
-        run = BfsRun(self._cores[back], int(source), self._learned[back], distances=distances and into is None)
+        run = BfsRun(self.cores[back], int(source), self._learned[back], distances=distances and into is None)
         if within is not None:
             run.stay_within(within)
         if into is not None:
@@ -76,7 +78,7 @@ class DirectedEngine:
         most = batch_for(self.n_vertices, self.plan.pool_bytes)
         for begin in range(0, len(sources), most):
             self.reporter.begin()
-            run = MultiRun(self._cores[back], sources[begin : begin + most])
+            run = MultiRun(self.cores[back], sources[begin : begin + most])
             self._finish(run)
             result[begin : begin + most] = run.result()
             self.reporter.end("multi-source", sources=len(result[begin : begin + most]))
@@ -87,7 +89,7 @@ class DirectedEngine:
         """See Counting; counts a batch at a time."""
         most = batch_for(self.n_vertices, self.plan.pool_bytes)
         self.reporter.begin()
-        for run in tally_runs(self._cores[back], sources, most, table, groups, sums):
+        for run in tally_runs(self.cores[back], sources, most, table, groups, sums):
             self._finish(run)
             run.result()
         self.reporter.end("multi-source", sources=len(sources))
@@ -96,7 +98,7 @@ class DirectedEngine:
                    back: bool = False) -> DistanceTable:
         """See CpuEngine.grow_balls. A ball has the vertices that a vertex reaches; back: that reach it."""
         self.reporter.begin()
-        run = HyperBallRun(self._cores[back], log2_registers, key, np.empty(0, self.store.id_dtype), sums)
+        run = HyperBallRun(self.cores[back], log2_registers, key, np.empty(0, self.store.id_dtype), sums)
         self._finish(run)
         if sums is not None:
             sums.runs += 1
@@ -104,7 +106,7 @@ class DirectedEngine:
         return run.table
 
     def _finish(self, run: BfsRun | MultiRun | HyperBallRun) -> None:
-        with at_work(self.reporter, *self._cores):
+        with at_work(self.reporter, *self.cores):
             while not run.step(self.reporter.heartbeat):
                 self.reporter.show_level(run.level)
         self.reporter.level = None
@@ -114,43 +116,51 @@ class DirectedEngine:
         dtype = smallest_dtype(largest)
         return RamColumn(np.full(self.n_vertices, np.iinfo(dtype).max, dtype))
 
+    def new_bounds(self, numbers: np.ndarray, above: int, sides: int = 2) -> ArcBounds:
+        """See ArcBounds."""
+        return ArcBounds(numbers, above, np.dtype(np.uint32), sides)
+
+    def details(self) -> dict[str, Any]:
+        """Entries for the details of a result."""
+        return {}
+
     @cached_property
     def strong(self) -> tuple[np.ndarray, int]:
         """See strong_components; computed once."""
-        return strong_components(self._cores[0], self.reporter.heartbeat)
+        return strong_components(self.cores[0], self.reporter.heartbeat)
 
     def weak(self) -> tuple[np.ndarray, int]:
         """See weak_components."""
-        return weak_components(self._cores[0], self.reporter.heartbeat)
+        return weak_components(self.cores[0], self.reporter.heartbeat)
 
     def degrees(self, ids: np.ndarray, *, back: bool = False) -> np.ndarray:
         """Number of arcs out of (back: into) vertices `ids`, int64[k]; reads no arcs."""
-        return self._cores[back].degrees(np.asarray(ids, np.int64))
+        return self.cores[back].degrees(np.asarray(ids, np.int64))
 
     def rows(self, ids: np.ndarray, *, back: bool = False) -> list[np.ndarray]:
         """Heads of the arcs out of (back: tails of those into) a few vertices, ascending, int64."""
-        return read_rows(self._cores[back], np.asarray(ids, np.int64))
+        return read_rows(self.cores[back], np.asarray(ids, np.int64))
 
     def path_pieces(self, distances: Column, source: int, *, back: bool = False) -> Iterator[np.ndarray]:
         """A shortest path along arcs from `source` to the vertex where a BFS against arcs started; `distances` are the
         result of that BFS. In pieces, `source` first. back : the same with both directions swapped."""
-        return path_pieces(self._cores[back], distances.raw(), source, _NO_RANKS)
+        return path_pieces(self.cores[back], distances.raw(), source, _NO_RANKS)
 
     def all_arcs_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
         """True if every (tails[i], heads[i]) is an arc, looked up row by row in the rows out."""
-        return all_edges_exist(self._cores[0], tails, heads)
+        return all_edges_exist(self.cores[0], tails, heads)
 
     def steep_steps(self, distances: Column, *, back: bool = False) -> int:
         """Number of arcs from (back: to) a vertex with a distance to a vertex that is farther by more than 1 or
         unreached: one pass over all rows."""
-        rows = self._cores[back]
+        rows = self.cores[back]
         steep = rows.sweep(rows.blocks, steep_steps, distances.raw(), distances.unreached, tick=self.reporter.heartbeat)
         rows.count_sweep(len(rows.blocks), rows.table.n_arcs)
         return steep
 
     def inner_degrees(self, numbers: np.ndarray, *, back: bool = False) -> np.ndarray:
         """For every row its number of arcs whose both ends have the same number, uint32[n]. numbers : id[n]."""
-        rows, counts = self._cores[back], np.zeros(self.n_vertices, np.uint32)
+        rows, counts = self.cores[back], np.zeros(self.n_vertices, np.uint32)
         rows.sweep(rows.blocks, count_inner, numbers, counts, tick=self.reporter.heartbeat)
         rows.count_sweep(len(rows.blocks), rows.table.n_arcs)
         return counts

@@ -28,13 +28,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...jit import kernel
+from ...traverse.arc_bounds import fold
 from ..eccentricity.result import VertexSet, most_ids
 from ..result import AlongWeights, DirectedResult
 from ..weighted.bounds import NEVER
 from ..weighted.eccentricities import histogram
 from .apsp import DirectedEccentricities, DirectionOptions
 from .method import DirectedMethod, chunks
-from .pivots import fold
 from .weighted import WeightedArcMetric
 
 _MOST_ARCS = 1 << 18

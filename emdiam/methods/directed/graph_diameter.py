@@ -24,6 +24,7 @@ from ...jit import kernel
 from .method import DirectedMethod, chunks
 
 _MOST_ARCS = 1 << 18
+_FEW = 64
 
 
 class DirectedGraphDiameter(DirectedMethod):
@@ -33,7 +34,8 @@ class DirectedGraphDiameter(DirectedMethod):
 
     def _solve(self) -> None:
         self.sweep()
-        self.main_loop(self.no_bounds(self.n), self._order())
+        self.bounds = self.metric.new_bounds(self.numbers, self.above, sides=1)
+        self.main_loop(self._order())
 
     def _details(self) -> dict[str, Any]:
         return {"published_count": self.sources} if self.n_strong is not None else {}
@@ -45,53 +47,55 @@ class DirectedGraphDiameter(DirectedMethod):
         """All vertices in the order of processing."""
         return np.lexsort((-self.metric.inner_degrees(self.numbers), self.numbers)).astype(self.numbers.dtype)
 
-    def main_loop(self, bounds: np.ndarray, order: np.ndarray) -> None:
-        """Process the vertices of `order`. bounds : B of all vertices; of ecc_in if the graph is turned."""
-        least = self.no_bounds(self.sizes.size)
+    def main_loop(self, order: np.ndarray) -> None:
+        """Process the vertices of `order`. B is the upper bound on ecc_out, on ecc_in if the graph is turned."""
+        side, least = int(self.turned), self.no_bounds(self.sizes.size)
         for first in range(0, len(order), _MOST_ARCS):
             part = order[first : first + _MOST_ARCS]
-            part = part[bounds[part] > self.best.length]
+            part = part[self.bounds.values(side, part)[part] > self.best.length]
             for some in chunks(part, lambda ids: self.metric.degrees(ids, back=self.turned), _MOST_ARCS):
-                self._look_at(some.astype(np.int64), bounds, least)
-                self._tell(bounds, order[first:])
+                self._look_at(some.astype(np.int64), least)
+                # Vertices that are done have bounds of at most L.
+                self.bound = min(self.bound, max(self.best.length, self.bounds.largest(side)))
                 if self.satisfied():
                     return
         self.bound = self.best.length
 
-    def _look_at(self, vertices: np.ndarray, bounds: np.ndarray, least: np.ndarray) -> None:
+    def _look_at(self, vertices: np.ndarray, least: np.ndarray) -> None:
         """Process a few vertices, in order."""
-        arcs, at = self.metric.heads(vertices, back=self.turned), 0
-        while True:
+        side, (ends, heads, lengths) = int(self.turned), self.metric.heads(vertices, back=self.turned)
+        at, step = 0, _FEW
+        while at < len(vertices):
+            some = vertices[: at + step]  # bounds of few vertices are read, if the next source is near
             about = np.array([at, self.best.length, self.above], np.int64)
-            at = int(next_source(vertices, *arcs, bounds, self.numbers, least, about))
-            if at == len(vertices):
-                return
-            if not self._closed(int(vertices[at]), bounds):
-                self._source(int(vertices[at]), bounds)
+            values = self.bounds.values(side, some[at:], heads[ends[at] : ends[len(some)]])
+            before, at = at, int(next_source(some, ends, heads, lengths, values, self.numbers, least, about))
+            self.bounds.changed(side, vertices[before:at])
+            if at == len(some):
+                step *= 2
+                continue
+            step = _FEW
+            if self._closed(at):
+                self.bounds.put(side, int(vertices[at]), self.best.length)
+            else:
+                self._source(int(vertices[at]))
             at += 1
 
-    def _closed(self, vertex: int, bounds: np.ndarray) -> bool:
-        """Whether something else proves that no pair of this vertex is longer than L; its bound is then L."""
+    def _closed(self, at: int) -> bool:
+        """Whether something else proves that no pair of vertex number `at` of the few is longer than L."""
         return False
 
-    def _source(self, vertex: int, bounds: np.ndarray) -> None:
+    def _source(self, vertex: int) -> None:
         """Do the BFS of a source, and update the bounds of its component."""
         self.sources += 1
         self.searched[self.turned][vertex] = None
         eccentricity = self.traverse(vertex, back=self.turned, distances=False).levels
-        bounds[vertex] = eccentricity
+        self.bounds.put(int(self.turned), vertex, eccentricity)
         if self.sizes[self.numbers[vertex]] > 1:
             self.searched[not self.turned][vertex] = None
             back = self.traverse(vertex, back=not self.turned, within=self.members(vertex), counts=False).distances
             assert back is not None
-            distances = back.raw()
-            lower_by(bounds, distances, back.unreached, eccentricity)
-
-    def _tell(self, bounds: np.ndarray, rest: np.ndarray) -> None:
-        """Update the upper bound, from L and the bounds of vertices not yet processed."""
-        step = 1 << 20
-        most = max(int(bounds[rest[first : first + step]].max()) for first in range(0, len(rest), step))
-        self.bound = min(self.bound, max(self.best.length, most))
+            self.bounds.fold(int(self.turned), vertex, back, eccentricity)
 
 
 @kernel
@@ -116,12 +120,3 @@ def next_source(vertices, ends, heads, lengths, bounds, numbers, least, about):
             return i
         bounds[v] = bound
     return len(vertices)
-
-
-@kernel
-def lower_by(bounds, distances, unreached, eccentricity):
-    """bounds[v] = min(bounds[v], distances[v] + eccentricity) if v has a distance."""
-    for v in range(len(bounds)):
-        d = np.int64(distances[v])
-        if d != unreached and d + eccentricity < np.int64(bounds[v]):
-            bounds[v] = d + eccentricity

@@ -15,6 +15,7 @@ import numpy as np
 from ...engine.directed import DirectedEngine
 from ...store.store import Store
 from ...stream.counters import Counters
+from ...traverse.arc_bounds import ArcBounds
 from ...traverse.bfs import BfsResult
 from ...traverse.columns import Column
 from ..metric import Metric
@@ -45,6 +46,10 @@ class ArcVerbs(Metric):
     @abstractmethod
     def eccentricities(self, sources: np.ndarray, *, back: bool = False) -> np.ndarray:
         """Eccentricities of sources (int64[k]), signed integers[k], in units."""
+
+    def new_bounds(self, numbers: np.ndarray, above: int, sides: int = 2) -> ArcBounds:
+        """Bounds on eccentricities in units; see ArcBounds."""
+        return ArcBounds(numbers, above, self.bound_dtype, sides)
 
     @abstractmethod
     def components(self, start: int = 0) -> tuple[np.ndarray, int, int]:
@@ -87,6 +92,14 @@ class ArcMetric(ArcVerbs):
     def eccentricities(self, sources: np.ndarray, *, back: bool = False) -> np.ndarray:
         """See ArcVerbs; int32[k]."""
         return self.engine.eccentricities(sources, back=back)
+
+    def new_bounds(self, numbers: np.ndarray, above: int, sides: int = 2) -> ArcBounds:
+        """See ArcVerbs; where the engine has distances."""
+        return self.engine.new_bounds(numbers, above, sides)
+
+    def facts(self) -> dict[str, Any]:
+        """See Metric."""
+        return self.engine.details()
 
     def components(self, start: int = 0) -> tuple[np.ndarray, int, int]:
         """See ArcVerbs."""

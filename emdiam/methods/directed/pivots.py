@@ -27,6 +27,8 @@ from typing import Any
 import numpy as np
 
 from ...jit import kernel
+from ...traverse.arc_bounds import NOWHERE
+from ...traverse.columns import Column
 from .graph_diameter import DirectedGraphDiameter
 
 KEPT = 4
@@ -37,21 +39,19 @@ _MOST_TABLE = 1 << 22
 
 
 class DirectedPivots(DirectedGraphDiameter):
-    """One run of pivots. bounds : upper bounds on ecc_out and ecc_in, [2, n]. lower : lower bounds, [2, n]. kept :
-    pivots, each with the distances from it and to it."""
+    """One run of pivots. bounds : on ecc_out and ecc_in. kept : pivots, each with the distances from it and to it."""
 
     name = "pivots"
     most_kept = KEPT
 
     def solve(self) -> None:
         """See DirectedMethod."""
-        self.kept: list[tuple[int, tuple[np.ndarray, np.ndarray]]] = []
+        self.kept: list[tuple[int, tuple[Column, Column]]] = []
         super().solve()
 
     def begin_bounds(self) -> None:
         """Set the bounds on the eccentricities of both sides to values that say nothing."""
-        self.bounds = self.no_bounds((2, self.n))
-        self.lower = np.zeros_like(self.bounds)
+        self.bounds = self.metric.new_bounds(self.numbers, self.above)
         self.rounds = self.by_pairs = 0
 
     def _solve(self) -> None:
@@ -73,112 +73,100 @@ class DirectedPivots(DirectedGraphDiameter):
             "rounds": self.rounds, "sources": self.sources, "closed_by_pairs": self.by_pairs}
         return rounds
 
-    def _open(self, side: int) -> np.ndarray:
-        """Vertices whose upper bound on that side exceeds L, int64[k]."""
-        return np.flatnonzero(self.bounds[side] > self.best.length)
-
     def _round(self, pivot: int) -> int:
         """Do a pivot, and the vertex with the largest bound on each side; returns the number of open pairs."""
         self.rounds += 1
         ends = [self.traverse(pivot, back=back) for back in (False, True)]
         for searched in self.searched:
             searched[pivot] = None
-        out, into = (end.distances.raw() for end in ends if end.distances is not None)
-        dtype = self.kept[0][1][0].dtype if self.kept else out.dtype
-        if len(self.kept) < self.most_kept and out.dtype == into.dtype == dtype:
+        out, into = (end.distances for end in ends if end.distances is not None)
+        if len(self.kept) < self.most_kept:
             self.kept.append((pivot, (out, into)))
-        self._fold(pivot, into, 0, ends[0].levels)
-        self._fold(pivot, out, 1, ends[1].levels)
+        self.bounds.fold(0, pivot, into, ends[0].levels)
+        self.bounds.fold(1, pivot, out, ends[1].levels)
         for side in (0, 1):
-            if len(self._open(side)):
+            if self.bounds.n_above(side, self.best.length):
                 self._extreme(side)
-        counts = [len(self._open(side)) for side in (0, 1)]
+        counts = [self.bounds.n_above(side, self.best.length) for side in (0, 1)]
         self.tell_bound()
         return counts[0] * counts[1]
 
     def tell_bound(self) -> None:
         """Update the upper bound, from L and the bounds of both sides."""
-        self.bound = min(self.bound, max(self.best.length, min(int(side.max()) for side in self.bounds)))
-
-    def _fold(self, vertex: int, distances: np.ndarray, side: int, eccentricity: int) -> None:
-        """Fold distances to (side 0) or from (side 1) a vertex, with its eccentricity on that side or a bound on it."""
-        number = int(self.numbers[vertex])
-        fold(self.bounds[side], self.lower[side], distances, self.numbers,
-             np.array([np.iinfo(distances.dtype).max, number, eccentricity], np.int64))
+        self.bound = min(self.bound, max(self.best.length, min(map(self.bounds.largest, (0, 1)))))
 
     def _extreme(self, side: int) -> None:
         """Do the BFS of the open vertex with the largest bound (ties: the largest lower bound)."""
-        vertices = self._open(side)
-        vertex = int(vertices[np.lexsort((-self.lower[side, vertices].astype(np.int64),
-                                          -self.bounds[side, vertices].astype(np.int64)))[0]])
-        vertex = self.earlier.instead(vertex, lambda ids: np.where(
-            self.bounds[side, ids] > self.best.length, self.lower[side, ids].astype(np.int64), -1), far=True)
+        def lower_of_open(ids: np.ndarray) -> np.ndarray:
+            upper, lower = self.bounds.at(side, ids)
+            return np.where(upper > self.best.length, lower, -1)
+
+        vertex = self.earlier.instead(self.bounds.extreme(side, self.best.length), lower_of_open, far=True)
         run = self.traverse(vertex, back=bool(side))
-        self.bounds[side, vertex], self.searched[side][vertex] = run.levels, None
+        self.bounds.put(side, vertex, run.levels)
+        self.searched[side][vertex] = None
         if run.distances is not None:
-            self._fold(vertex, run.distances.raw(), 1 - side, int(self.bounds[1 - side, vertex]))
+            upper, _ = self.bounds.at(1 - side, np.array([vertex]))
+            self.bounds.fold(1 - side, vertex, run.distances, int(upper[0]))
 
     def _central(self) -> int:
         """A vertex with the smallest lower bounds in the component of the source with the largest bound."""
-        first = int(self.bounds[0].argmax())
-        middle = self.lower.sum(axis=0, dtype=np.int64)
-        middle[self.numbers != self.numbers[first]] = np.iinfo(np.int64).max
-        middle[list(self.searched[0].keys() & self.searched[1].keys())] = np.iinfo(np.int64).max
-        best = int(middle.argmin())
-        if middle[best] == np.iinfo(np.int64).max:
-            return first
-        return self.earlier.instead(best, middle.__getitem__)
+        first = self.bounds.first_largest()
+        number, searched = self.numbers[first], list(self.searched[0].keys() & self.searched[1].keys())
+        best = self.bounds.central(int(number), searched)
+
+        def middle(ids: np.ndarray) -> np.ndarray:
+            sums = self.bounds.at(0, ids)[1] + self.bounds.at(1, ids)[1]
+            sums[(self.numbers[ids] != number) | np.isin(ids, searched)] = NOWHERE
+            return sums
+
+        return first if best < 0 else self.earlier.instead(best, middle)
 
     def _finish(self, order: np.ndarray) -> None:
         """Do the rest, from the side with fewer open vertices."""
-        sides = [self._open(side) for side in (0, 1)]
+        sides = [self.bounds.above(side, self.best.length) for side in (0, 1)]
         self.turned = len(sides[1]) < len(sides[0])
         others = sides[0] if self.turned else sides[1]
         few = max(1, _MOST_TABLE // max(1, len(self.kept)))
         self._others = others if self.kept and len(others) <= few else None
         if self._others is not None:
-            self._table = np.stack([distances[self.turned][others] for _, distances in self.kept])
+            self._table = self._distances(self.turned, others)
         self._same = np.array([self.numbers[pivot] for pivot, _ in self.kept], np.int64)
-        self.main_loop(self.bounds[int(self.turned)], order[::-1] if self.turned else order)
+        self.main_loop(order[::-1] if self.turned else order)
 
-    def _closed(self, vertex: int, bounds: np.ndarray) -> bool:
+    def _distances(self, side: int, vertices: np.ndarray) -> np.ndarray:
+        """Distances from (side 1: to) the stored pivots, [pivots, vertices], -1 without a path."""
+        found = np.empty((len(self.kept), len(vertices)), np.int32 if self.above < 1 << 31 else np.int64)
+        for row, (_, distances) in zip(found, self.kept, strict=True):
+            row[:] = distances[side].gather(vertices)
+        return found
+
+    def _look_at(self, vertices: np.ndarray, least: np.ndarray) -> None:
+        if self._others is not None:
+            self._mine = self._distances(not self.turned, vertices), self._same[:, None] == self.numbers[vertices]
+        super()._look_at(vertices, least)
+
+    def _closed(self, at: int) -> bool:
         if self._others is None:
             return False
-        mine = np.array([distances[not self.turned][vertex] for _, distances in self.kept], np.int64)
-        about = np.array([np.iinfo(self._table.dtype).max, self.best.length], np.int64)
-        if not all_near(self._table, mine, self._same == self.numbers[vertex], about):
-            return False
-        self.by_pairs += 1
-        bounds[vertex] = self.best.length
-        return True
+        mine, same = (table[:, at] for table in self._mine)
+        closed = bool(all_near(self._table, mine.astype(np.int64), same.copy(), self.best.length))
+        self.by_pairs += closed
+        return closed
 
 
 @kernel
-def fold(upper, lower, distances, numbers, about):
-    """Update the bounds on the eccentricities of one side, [n] each, with distances to a vertex of component about[1]
-    whose eccentricity is at most about[2]. about[0] : unreached."""
-    for v in range(len(upper)):
-        d = np.int64(distances[v])
-        if d == about[0]:
-            continue
-        if d > np.int64(lower[v]):
-            lower[v] = d
-        if np.int64(numbers[v]) == about[1] and d + about[2] < np.int64(upper[v]):
-            upper[v] = d + about[2]
-
-
-@kernel
-def all_near(table, mine, same, about):
-    """Whether every other vertex is within about[1] through a pivot, or not reached at all. table : distances
-    between the pivots and the others, [pivots, others]. mine : int64[pivots]. same : bool[pivots], whether the pivot
-    reaches what this vertex reaches. about[0] : unreached."""
+def all_near(table, mine, same, limit):
+    """Whether every other vertex is within `limit` through a pivot, or not reached at all. table : distances
+    between the pivots and the others, [pivots, others], -1 without a path. mine : int64[pivots], the same. same :
+    bool[pivots], whether the pivot reaches what this vertex reaches."""
     for b in range(table.shape[1]):
         near = False
         for p in range(table.shape[0]):
             d = np.int64(table[p, b])
-            if d == about[0]:
+            if d < 0:
                 near = near or same[p]
-            elif mine[p] != about[0] and mine[p] + d <= about[1]:
+            elif mine[p] >= 0 and mine[p] + d <= limit:
                 near = True
             if near:
                 break

@@ -85,7 +85,7 @@ class DirectedSweep(DirectedPivots):
         sizes, places = np.unique(self.sizes, return_inverse=True)
         inner = np.array([self.metric.most(size - 1) for size in sizes.tolist()], np.int64)[places]
         least, leaving = self.no_bounds(self.sizes.size), np.zeros(self.sizes.size, np.int64)
-        near = np.full((2, self.n), self.above, np.int64)
+        near, bounds = np.full((2, self.n), self.above, np.int64), self.bounds.values(side)
         for some, whole in self._pieces(order, side):
             self.check_time()
             arcs = self.metric.heads(some, back=bool(side))
@@ -95,9 +95,10 @@ class DirectedSweep(DirectedPivots):
                 near_roots(some, *arcs, self.numbers, near, self.above)
             far = np.isin(numbers, numbers[(near[:, some] == self.above).any(axis=0)])
             near[0, some[far]], near[1, some[far]] = inner[numbers[far]], 0
-            lower_by_heads(some, *arcs, self.bounds[side], self.numbers, least, leaving, near, self.above)
+            lower_by_heads(some, *arcs, bounds, self.numbers, least, leaving, near, self.above)
         within = near[0] + np.minimum(leaving[self.numbers], self.above - near[0])
-        np.minimum(self.bounds[side], within, out=self.bounds[side], casting="unsafe")
+        np.minimum(bounds, within, out=bounds, casting="unsafe")
+        self.bounds.changed(side)
 
     def _pieces(self, order: np.ndarray, side: int) -> Iterator[tuple[np.ndarray, bool]]:
         """`order` in pieces of at most about _MOST_ARCS arcs and vertices, and whether each has whole components."""
