@@ -164,7 +164,7 @@ def passed(given: Mapping[str, Any], *without: str) -> dict[str, Any]:
 
 def with_device(given: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a command, with the device chosen now, unless workers choose theirs, or distances follow arcs or
-    weights, which only the CPU supports. Raises InputError."""
+    weights, whose tasks choose it. Raises InputError."""
     elsewhere = any(given.get(name) for name in ("workers", "scheduler", *CHOOSING))
     device = given.get("device", CPU)
     return {**given, **({} if elsewhere or device == CPU else {"device": chosen_device(device)})}

@@ -1,7 +1,7 @@
 """BFS in one launch for any levels, with a result of 64 bytes: the host code of bfs_whole.cu.
 
 The kernel goes down from queues or up over bitmaps, and returns the eccentricity, the number of reached vertices and a
-farthest vertex, so the host waits once a search. Graphs are undirected.
+farthest vertex, so the host waits once a search.
 Source: papers/004, section 2.1 (inter-block synchronisation after Luo, Wong and Hwu; direction optimization after
 Beamer et al., SC 2012).
 """
@@ -82,22 +82,27 @@ class WholeBfs:
         self._counts, self._state = device.empty(3 * _LEVEL_COUNTS + 1, np.uint64), device.empty(8, np.uint64)
         self._barrier = zeros(device, 1, np.uint32)
         KernelFile(device, "bfs_bitmaps.cu", graph.macros).launch(
-            "isolated_words", self._n, graph.offsets, self._n, self._words, self._isolated, zeros(device, 1, np.uint64))
+            "isolated_words", self._n, graph.incoming.offsets, self._n, self._words, self._isolated,
+            zeros(device, 1, np.uint64))
 
-    def find(self, source: int, radius: int | None = None, into: DeviceArray | None = None) -> DeviceTraversal:
+    def find(self, source: int, radius: int | None = None, into: DeviceArray | None = None,
+             outside: DeviceArray | None = None) -> DeviceTraversal:
         """A search from `source`. radius : stop at this distance; there may be farther vertices.
 
-        into : uint32[n] for the distances (None: a new vector, owned by the caller). One launch, and the host waits
-        once. Work O(n + m), and at most n + m for each level up. Raises OverflowError for a distance that does not fit.
+        into : uint32[n] for the distances (None: a new vector, owned by the caller). outside : bitmap of vertices to
+        stay out of, uint32[2 * ceil(n / 64)], with bits set behind the last. One launch, and the host waits once.
+        Work O(n + m), and at most n + m for each level up. Raises OverflowError for a distance that does not fit.
         """
         device, graph = self._device, self._graph
         distances = device.empty(self._n, np.uint32) if into is None else into
         last = UNREACHED - 1 if radius is None else min(radius, UNREACHED - 1)
         blocks = blocks_for(self._n, self._kernels.block(ENTRY), device)
+        isolated, window = (self._isolated, self._window) if outside is None else (outside, 0)
         self._kernels.launch_resident(
-            ENTRY, blocks, graph.offsets, graph.neighbours, self._n, graph.n_arcs, self._words, self._isolated,
-            source, last, self._solo, self._window, *self._turns, *graph.queues(device), *self._bitmaps, *self._wide,
-            distances, self._reached, self._counts, self._state, self._barrier)
+            ENTRY, blocks, graph.offsets, graph.neighbours, graph.incoming.offsets, graph.incoming.neighbours, self._n,
+            graph.n_arcs, self._words, isolated, source, last, self._solo, window, *self._turns,
+            *graph.queues(device), *self._bitmaps, *self._wide, distances, self._reached, self._counts, self._state,
+            self._barrier)
         levels, complete, n_reached, farthest, looked = (int(value) for value in device.to_host(self._state)[:5])
         graph.scanned.arcs += looked
         if radius is None and not complete:

@@ -39,7 +39,7 @@ from .device_column import DeviceColumn, DevicePivotBounds
 from .failures import at_the_end
 from .graph import DeviceBfs, DeviceGraph
 from .kernel_file import UNREACHED, KernelFile, zeros
-from .multi_source import MOST_WIDE_BITS, WIDE_RATE
+from .multi_source import MOST_WIDE_BITS, WIDE_RATE, batch_bits
 from .paged import PagedBfs, PagedGraph
 from .replicas import Replicas
 from .setting import AUTO, OnDevice
@@ -144,11 +144,10 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         self._has_spare = vram.resident and vram.pool_bytes >= _SPARE_SHARE * column_bytes
         self._room = vram.pool_bytes - column_bytes * self._has_spare
         pool = min(engine.facts.pool_bytes, self._room)
-        words = self._room // (24 * max(1, self.facts.n_vertices))
-        bits = 64 * max(1, min(8, 1 << max(0, words.bit_length() - 1)))
         wide = {"in_ram": True, "wide_bits": MOST_WIDE_BITS, "wide_rate": WIDE_RATE} if vram.resident else {
             "wide_bits": 0}
-        self.facts = replace(engine.facts, pool_bytes=pool, room_bytes=pool, batch_bits=bits, **wide,
+        self.facts = replace(engine.facts, pool_bytes=pool, room_bytes=pool, **wide,
+                             batch_bits=batch_bits(self._room, self.facts.n_vertices),
                              keeps_candidates=setting.bfs.startswith(_OF_DAL))
         try:
             self._search = open_search(self.graph, setting)
@@ -201,7 +200,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         self._reached_all = levels > 0 and found.n_reached + self.facts.n_isolated == self.facts.n_vertices
         self._count(levels + 1, begin)
         self.reporter.end("bfs", source=int(source), eccentricity=run.eccentricity, reached=run.n_reached,
-                          profile=partial(_profile, values, levels))
+                          profile=partial(profile_of, values, levels))
         return run
 
     def _find(self, source: int, radius: int | None, into: DeviceArray | None) -> DeviceTraversal:
@@ -382,7 +381,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         return lowered
 
 
-def _profile(distances: DeviceVector, levels: int) -> list[list[int]]:
+def profile_of(distances: DeviceVector, levels: int) -> list[list[int]]:
     """[[first level, vertices], ...] of distances, in at most _MOST_POINTS steps of the same number of levels."""
     counts = distances.histogram(levels)
     step = -(-len(counts) // _MOST_POINTS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
@@ -44,13 +44,15 @@ class DeviceGraph:
     for more arcs than the type of offsets allows.
 
     resident : whether `neighbours` has all arcs; if not, only a launcher has access to arcs. usual_mapping : the
-    default load balancing of traversals. scanned : counter of traversals.
+    default load balancing of traversals. scanned : counter of traversals. into : the rows of arcs into vertices; None:
+    the graph is undirected.
     """
 
     resident: ClassVar[bool] = True
     usual_mapping: ClassVar[str] = "two-phase"
     offsets: DeviceArray
     neighbours: DeviceArray
+    into: DeviceGraph | None = field(default=None, compare=False, repr=False, kw_only=True)
     scanned: ScannedArcs = field(default_factory=ScannedArcs, compare=False, repr=False, kw_only=True)
     _shared: dict[str, DeviceArray] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
 
@@ -66,6 +68,16 @@ class DeviceGraph:
             self._shared.pop(name, None)  # freed first, so that the device never has both
             held = self._shared[name] = device.empty(n, dtype)
         return held[:n]
+
+    @property
+    def incoming(self) -> DeviceGraph:
+        """The graph whose rows have the arcs into each vertex."""
+        return self.into or self
+
+    def both_ways(self, back: DeviceGraph) -> tuple[DeviceGraph, DeviceGraph]:
+        """The graph along its arcs, and against them. back : of its reverse. Only one of both is traversed at a time,
+        so they share vectors and the counter."""
+        return replace(self, into=back), replace(back, into=self, scanned=self.scanned, _shared=self._shared)
 
     def queues(self, device: Device) -> tuple[DeviceArray, DeviceArray]:
         """Two shared vectors of n ids, for a frontier and the next one."""

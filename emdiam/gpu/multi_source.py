@@ -41,6 +41,12 @@ def words_for(k: int) -> int:
     return 1 << (max(1, -(-k // WORD_BITS)) - 1).bit_length()
 
 
+def batch_bits(pool_bytes: int, n_vertices: int) -> int:
+    """Sources of a batch, at most MOST_BITS, whose state fits the pool beside that of 64 sources."""
+    words = pool_bytes // (24 * max(1, n_vertices))
+    return WORD_BITS * max(1, min(MOST_BITS // WORD_BITS, 1 << max(0, words.bit_length() - 1)))
+
+
 def check_batch(graph: DeviceGraph, sources: np.ndarray, targets: np.ndarray | None, most: int = MOST_BITS) -> None:
     """Raise ValueError for sources or targets that are invalid for MultiSource.run. most : largest number of
     sources."""
@@ -182,7 +188,7 @@ _COUNTS = 5
 
 
 class WholeBatch:
-    """Batches of BFS on one undirected resident graph, with reused buffers.
+    """Batches of BFS on one resident graph, with reused buffers.
 
     push_cost : cost of a pushed arc in pulled arcs; 0 always pushes, infinity always pulls. block : threads of a block,
     a multiple of 32 up to 256 (None: 256). wide_row : the whole grid shares the push of rows of more arcs.
@@ -211,7 +217,7 @@ class WholeBatch:
             self._epoch = 1
         kernels.launch_resident(
             "whole_batch", blocks_for(words * n, kernels.block("whole_batch"), device), graph.offsets, graph.neighbours,
-            n, graph.n_arcs, given[:k], k,
+            graph.incoming.offsets, graph.incoming.neighbours, n, graph.n_arcs, given[:k], k,
             counts if targets is None else device.array(targets), np.uint32(targets is not None), missing,
             np.float64(self._push_cost), *graph.queues(device),
             *graph.planes(device, 3, words), self._marks,

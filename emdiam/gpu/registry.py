@@ -147,6 +147,8 @@ ENTRIES: tuple[KernelEntry, ...] = (
            "gather_points", "gather_values", "gather_above", "mark_boxes"),
     *plain("bounds.cu", "open_where", "tighten_upper", "tighten_lower", "close_where", "close_known"),
     *plain("pivots.cu", "fold_pivot", "choose_pivots", registers=40, builds=combinations(INDEX=IDS)),
+    *plain("arc_bounds.cu", "fold_arcs", "extreme_key", "extreme_vertex", "central_key", "central_vertex",
+           "put_values"),
     # papers/004: the algorithms of section 2, and frontiers with the mappings of section 5.
     *mapped("variants/bfs_frontier.cu", "expand_frontier"),
     *plain("variants/bfs_topology.cu", "harish_expand", "harish_update", "spmv_level", "arc_tails", "edges_level",

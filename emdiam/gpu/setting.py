@@ -51,6 +51,11 @@ class Selection:
             return " + ".join(one.name for one in (self.device, *self.others))
         return f"{CPU} ({self.note})" if self.note else CPU
 
+    def check_single(self, search: str) -> None:
+        """Raise InputError for several devices. search : what runs on one alone, for the message."""
+        if self.others:
+            raise InputError(f"{search} runs on one GPU", text=self.name, remedy="name one, as gpu:0")
+
     def without_gpu(self, error: DeviceError | InputError) -> Selection:
         """The CPU instead of the GPU, which failed with `error`."""
         return Selection(None, error.what)

@@ -27,6 +27,8 @@ from .setting import OnDevice
 PAGE_BYTES, LARGER, LARGER_SHARE = 8 << 20, 2, 8
 # Bytes a vertex of a search: distances, four bitmaps, and the bitmap of reached vertices.
 _SEARCH_BYTES = 4.625
+# Bytes a vertex of the bitmaps of another search of the same graph.
+_BITMAPS_BYTES = 0.625
 # Bytes a vertex of a traversal with queues: sums of degrees, beside two queues of ids.
 _SUMS_BYTES = 8
 # Bytes a vertex of a batch of 64 sources: three words, and marks.
@@ -110,10 +112,33 @@ def plan_vram(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:
     return replace(plan, pool_bytes=min(pools))
 
 
+def plan_both_ways(store: Store, setting: OnDevice, needs: DeviceState) -> VramPlan:
+    """The plan of a method along arcs, with the rows of both directions resident; see plan_vram."""
+    limit = _limit(setting)
+    offsets, edges = 2 * _offset_bytes(store), 2 * store.n_arcs * store.id_dtype.itemsize
+    state = _resident_state(store, needs) + int(_BITMAPS_BYTES * store.n_vertices)
+    least = offsets + edges + state
+    if limit < least:
+        raise DeviceRoomError(
+            f"{format_size(limit)} of {setting.device.name} is too small: along arcs the least is {format_size(least)}"
+            f" = {format_size(offsets)} offsets + {format_size(edges)} arcs of both directions + {format_size(state)}"
+            " vertex state", remedy=_more(least))
+    return VramPlan(limit, offsets, state, edges, 0, 0, limit - least, least, True, 0, 0)
+
+
+def _limit(setting: OnDevice) -> int:
+    """The memory of the first device that a run may take."""
+    free = setting.device.memory().free
+    return free if setting.vram_bytes is None else min(setting.vram_bytes, free)
+
+
+def _more(least: int) -> str:
+    return f"give at least --vram {-(-least // 2**20)}MiB, or compute on the CPU with --device cpu"
+
+
 def _plan_one(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:
     """The plan for the first device."""
-    device, free = setting.device, setting.device.memory().free
-    limit = free if setting.vram_bytes is None else min(setting.vram_bytes, free)
+    device, limit = setting.device, _limit(setting)
     n, m, item = store.n_vertices, store.n_arcs, store.id_dtype.itemsize
     offsets, edges = _offset_bytes(store), m * item
     pool = limit - resident_bytes(store, held)
@@ -130,7 +155,7 @@ def _plan_one(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:
         raise DeviceRoomError(
             f"{format_size(limit)} of {device.name} is too small: the least is {format_size(least)} ="
             f" {format_size(offsets)} offsets + {format_size(state)} vertex state + {format_size(ring)} pages",
-            remedy=f"give at least --vram {-(-least // 2**20)}MiB, or compute on the CPU with --device cpu")
+            remedy=_more(least))
     stay = min(n_pages, left // 2 // page)
     return VramPlan(limit, offsets, state, 0, ring, stay * page, left - stay * page, least, False, shift, stay)
 

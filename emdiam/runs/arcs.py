@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
+from ..gpu.setting import OnDevice, Selection
 from ..methods.run import Limits
 from ..progress import Listener
 from ..store.store import Store
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 DIRECTED = ("pivots", "graph-diameter", "apsp")
 _IN_BATCHES = ("apsp", "eccentricities")
+# Columns that each method has on a device at a time, with the numbers of components: bounds, distances of pivots and of
+# the searches of a round, and a list.
+DEVICE_COLUMNS = {"pivots": 16, "graph-diameter": 4, "sweep": 8, "apsp": 1, "eccentricities": 1}
 
 
 def options(task: Task, own: dict[str, Any], limits: Limits) -> DirectedOptions:
@@ -47,11 +51,20 @@ def options(task: Task, own: dict[str, Any], limits: Limits) -> DirectedOptions:
 
 
 def solve(session: Session) -> Any:
-    """The result. Raises InputError (BudgetError), and StoppedEarly with `result` on Ctrl-C and at the time limit."""
-    kind, options = method_of(session.task), session.task.options
-    with opened(session, *_state(session)) as engine:
-        method = kind(session.metric(engine), session.in_time(options))
-        with session.answered(method, partial(_told, session, engine, method)):
+    """The result. If the GPU of `auto` fails, the CPU runs everything again. Raises InputError (BudgetError),
+    DeviceError, and StoppedEarly with `result` on Ctrl-C and at the time limit."""
+    return session.attempted(lambda task, selected, known: _solved(session, task, selected))
+
+
+def _solved(session: Session, task: Task, selected: Selection) -> Any:
+    """The result on the selected device alone."""
+    from .opening import device_of
+
+    selected.check_single("a search along arcs")
+    kind = method_of(task)
+    with opened(session, *_state(session), device_of(task, selected), DEVICE_COLUMNS[kind.name]) as engine:
+        method = kind(session.metric(engine), session.in_time(task.options))
+        with session.answered(method, partial(_told, session, engine, method, selected)):
             method.solve()
     return method.answer
 
@@ -97,13 +110,23 @@ def planned(session: Session, phases: tuple[Phase, ...], batches: bool = False) 
 
 
 @contextmanager
-def opened(session: Session, phases: tuple[Phase, ...], batches: bool = False) -> Iterator[DirectedEngine]:
-    """A context with an engine on the store, as planned. Raises InputError (StoreError, BudgetError)."""
+def opened(session: Session, phases: tuple[Phase, ...], batches: bool = False, device: OnDevice | None = None,
+           columns: int = 0) -> Iterator[DirectedEngine]:
+    """A context with an engine on the store, as planned. device : None: the CPU. columns : on the device, at a time.
+    Raises InputError (StoreError, BudgetError), DeviceError."""
     from ..engine.directed import open_directed_engine
 
-    plan = planned(session, phases, batches)
-    with open_directed_engine(session.store, plan, threads=session.task.threads, progress=session.listener) as engine:
-        yield engine
+    plan, store = planned(session, phases, batches), session.store
+    with ExitStack() as stack:
+        if device is not None:
+            from ..engine.needs import DeviceState
+            from ..gpu.directed import engine_both_ways
+            from ..gpu.vram import plan_both_ways
+
+            vram = plan_both_ways(store, device, DeviceState(columns, batches=batches))
+        engine = stack.enter_context(open_directed_engine(
+            store, plan, threads=session.task.threads, progress=session.listener))
+        yield engine if device is None else stack.enter_context(engine_both_ways(engine, device, vram))
 
 
 def component_counts(store: Store | str | Path, given: Mapping[str, Any],
@@ -127,10 +150,11 @@ def component_counts(store: Store | str | Path, given: Mapping[str, Any],
                 "largest_component": int(np.bincount(roots, minlength=1).max())}
 
 
-def _told(session: Session, engine: DirectedEngine, method: DirectedMethod, result: DirectedResult) -> DirectedResult:
+def _told(session: Session, engine: DirectedEngine, method: DirectedMethod, selected: Selection,
+          result: DirectedResult) -> DirectedResult:
     """Complete the result of a method, also of a stopped one, with the figures of the run. For eccentricities, add the
     values of all vertices and write their file."""
-    session.complete(result, engine)
+    session.complete(result, engine, selected)
     result.seconds["load"] = engine.load_seconds
     if session.task.command != "ecc":
         return result

@@ -77,9 +77,9 @@ _ROWS = (
            idle=(AUTO, RAM)),
     Option("device", help="Device of traversals: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a"
            " GPU if there is one, else the CPU. Each worker uses one of its machine.", metavar="DEVICE",
-           default="cpu", shared=True, weights=_METRIC[:3], both=_METRIC[:3], idle=("cpu",)),
+           default="cpu", shared=True, arcs=_METRIC[:3], weights=_METRIC[:3], both=_METRIC[:3], idle=("cpu",)),
     Option("vram", SIZE, "Memory of the GPU to use; a larger graph is paged. [default: all that is free]", "SIZE",
-           shared=True),
+           shared=True, arcs=_METRIC[:3]),
     Option("bfs", help="Variant of BFS on a GPU, by its name in docs/algorithms/gpu-bfs.md, with knobs as in"
            " bfs-4k:least-warp=8; on the CPU queue, with one thread a BFS. [default: auto]", metavar="NAME",
            shared=True),

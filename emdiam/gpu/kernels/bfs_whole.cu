@@ -9,8 +9,8 @@
 // A frontier of a few vertices a block that hardly grows goes on for several levels between two barriers of the grid, each
 // block from its part (relaxed barriers; Chen et al., Atos, ICPP 2022). Another block may be nearer to what a block reaches
 // so, and lowers its distance: see window_levels.
-// Going up takes neighbours for predecessors, so the graph is undirected. Work: O(n + m), and up to n + m for each level
-// that goes up.
+// Going up reads the rows of arcs into vertices, in a graph without directions the same rows. Work: O(n + m), and up to
+// n + m for each level that goes up.
 #include "bottom_up.cuh"
 #include "queue_rows.cuh"
 
@@ -51,6 +51,13 @@ struct Search {
     u32 next;
     i32 share;
 };
+
+// The same with the rows of arcs into vertices.
+DEVICE Search turned(Search at, const INDEX* offsets, const VERTEX* neighbours) {
+    at.offsets = offsets;
+    at.neighbours = neighbours;
+    return at;
+}
 
 // The share of a level's rows, at most `most`, of so many threads.
 #define NO_SHARE (-1)
@@ -358,9 +365,10 @@ DEVICE void start_level(Place* now, const Reached& reached, const Ways& ways) {
 DEVICE void end_level(Place* now, const Reached& reached, const u64* state) {
     now->wide = reached.wide;
     now->before = now->by_one ? load_fresh(state + SOLO_BEFORE) : now->size;
-    // Block 0 has looked at the arcs of its first frontier too.
-    if (now->by_one) now->arcs_left -= min(load_fresh(state + SOLO_ARCS) - now->arcs, now->arcs_left);
-    if (now->by_one && blockIdx.x == 0) now->looked += load_fresh(state + SOLO_ARCS);
+    // Block 0 has looked at the arcs of its first frontier too; of one from a level up, those into vertices were counted.
+    const u64 solo_arcs = now->by_one ? load_fresh(state + SOLO_ARCS) : 0;
+    now->arcs_left -= min(solo_arcs - min(now->arcs, solo_arcs), now->arcs_left);
+    if (now->by_one && blockIdx.x == 0) now->looked += solo_arcs;
     now->level = now->by_one ? load_fresh(state + SOLO_LEVEL) : now->level + 1;
     now->in_words = now->up;
     now->dirty |= now->up;
@@ -528,16 +536,17 @@ DEVICE void level_down(const Search& at, const VERTEX* queue, u64 size, const Ro
 #define WHOLE_THREADS (sizeof(INDEX) > 4 ? 640 : 1024)
 #endif
 
-// A search from `source` to distance `last` at most. offsets: INDEX[n + 1], neighbours: VERTEX[m]. isolated: u32[words],
-// the vertices without arcs and the bits behind the last vertex; words is even. even, odd: VERTEX[n]. visited, here,
+// A search from `source` to distance `last` at most. offsets: INDEX[n + 1], neighbours: VERTEX[m]. into_offsets, into: the
+// same of arcs into vertices. isolated: u32[words], the vertices that are not searched, those without arcs into them among
+// them, and the bits behind the last vertex; words is even. If others that are not searched have arcs into them, window is 0. even, odd: VERTEX[n]. visited, here,
 // there: u32[words]. wide: VERTEX[m / wide_row + 1], starts: u64[the same], take rows of more than wide_row arcs. distances: u32[n], gets the
 // distances, all bits set where unreached. bits: u64[words / 2], gets the vertices that were reached. solo: largest
 // frontier of block 0 alone. window: most vertices of a block at the beginning of a window of levels; 0: none. alpha, beta:
 // of choose_way; alpha 0: always down. counts: u64[3 * LEVEL_COUNTS + 1]. state:
 // u64[8], see above. barrier_state: u32[1], zero before its first use. What is not said to be given may have any content before.
 // Any cooperative grid.
-ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, u64 words,
-                                        const u32* isolated, u64 source, u64 last, u64 solo, u64 window, u64 alpha, u64 beta,
+ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbours, const INDEX* into_offsets,
+                                        const VERTEX* into, u64 n, u64 m, u64 words, const u32* isolated, u64 source, u64 last, u64 solo, u64 window, u64 alpha, u64 beta,
                                         VERTEX* even, VERTEX* odd, u32* visited, u32* here, u32* there, VERTEX* wide,
                                         u64* starts, u64 wide_row, u32* distances, u64* bits, u64* counts, u64* state,
                                         u32* barrier_state) {
@@ -584,8 +593,8 @@ ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbo
         u64* const of_level = counts + now.turn * LEVEL_COUNTS;
         at.next = static_cast<u32>(now.level + 1);
         if (now.up) {
-            level_up(at, words, now.swapped ? there : here, now.swapped ? here : there, room, scratch, of_level,
-                     &now.looked);
+            level_up(turned(at, into_offsets, into), words, now.swapped ? there : here, now.swapped ? here : there, room,
+                     scratch, of_level, &now.looked);
         } else if (now.in_window != 0) {
             window_levels(at, most_share, now, now.level % 2 ? odd : even, now.level % 2 ? even : odd,
                           static_cast<u32>(of_block), slots, fill, scratch, of_level, &now.looked);
@@ -623,7 +632,8 @@ ENTRY(WHOLE_THREADS, 1) whole_search(const INDEX* offsets, const VERTEX* neighbo
             const GridTail tail = {{}, of_level, now.level % 2 ? odd : even};
             at.next = static_cast<u32>(now.level);
             u32* const came = now.swapped ? there : here;  // the bitmap of what the level reaches, if it has one
-            if (now.in_words) pull_wide(at, now.wide, now.swapped ? here : there, came, of_level, &now.looked);
+            if (now.in_words) pull_wide(turned(at, into_offsets, into), now.wide, now.swapped ? here : there, came, of_level,
+                                        &now.looked);
             else expand_wide(at, now.wide, tail);
             wait_for_grid(barrier);
             if (decides) start_level(&now, Reached(of_level), ways);

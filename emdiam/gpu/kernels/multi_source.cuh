@@ -5,7 +5,7 @@
 // Each vertex has WORDS words of 64 bits, one bit a source, side by side. So a vertex is worked on by WORDS
 // neighbouring lanes, one word each, and what they read of a neighbour is one piece of memory. Bits are read by plain
 // loads: an earlier level of the same launch may have written them.
-// Source: Then et al., PVLDB 2014 (MS-BFS), sections 3 and 4; pulling needs an undirected graph.
+// Source: Then et al., PVLDB 2014 (MS-BFS), sections 3 and 4; rows that are pulled have arcs into vertices.
 #ifndef EMDIAM_MULTI_SOURCE_CUH
 #define EMDIAM_MULTI_SOURCE_CUH
 

@@ -74,7 +74,8 @@ DEVICE void pull_piece(const Batch& at, u64 every, VERTEX v, INDEX begin, INDEX 
     enqueue(at, fresh && lane_id() == 0, v);
 }
 
-// offsets: INDEX[n + 1], neighbours: VERTEX[m]. sources: u64[k], repeats allowed, k <= 64 * WORDS. targets: bitmap
+// offsets: INDEX[n + 1], neighbours: VERTEX[m]; into_offsets, into: the same of arcs into vertices, which are pulled, in a
+// graph without directions the same rows. sources: u64[k], repeats allowed, k <= 64 * WORDS. targets: bitmap
 // u64[ceil(n / 64)] if has_targets: stop when `missing` bits have come to targets. push_cost: how many pulled arcs one
 // pushed arc is worth. first, second: VERTEX[n], plane_a, plane_b, seen: u64[n * WORDS], wide: VERTEX[m / wide_row + 1], starts: u64[the same],
 // counts: u64[3 * LEVEL_COUNTS], any content. marks: u32[n], none of which is epoch, epoch + 1, ... to the last level.
@@ -82,8 +83,8 @@ DEVICE void pull_piece(const Batch& at, u64 every, VERTEX v, INDEX begin, INDEX 
 // gets the number of levels, that of arcs that were looked along, of which one that was for some words alone counts in
 // part, and the last level in which the bit of each source came anywhere. barrier: u32[1], zero before its first use. Any
 // cooperative grid.
-ENTRY(256, 3) whole_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n, u64 m, const u64* sources, u64 k,
-                          const u64* targets, u32 has_targets, u64 missing, double push_cost, VERTEX* first, VERTEX* second,
+ENTRY(256, 3) whole_batch(const INDEX* offsets, const VERTEX* neighbours, const INDEX* into_offsets, const VERTEX* into,
+                          u64 n, u64 m, const u64* sources, u64 k, const u64* targets, u32 has_targets, u64 missing, double push_cost, VERTEX* first, VERTEX* second,
                           u64* plane_a, u64* plane_b, u64* seen, u32* marks, u32 epoch, VERTEX* wide, u64* starts, u64 wide_row,
                           const u64* addresses, u32 has_columns, u64* counts, u64* reach, u32* barrier) {
     __shared__ Place now;
@@ -135,18 +136,18 @@ ENTRY(256, 3) whole_batch(const INDEX* offsets, const VERTEX* neighbours, u64 n,
         __syncthreads();
         if (now.size == 0 || (has_targets && now.missing <= 0)) break;
         // Queues and planes have changed places: what came is the frontier.
-        const Batch at = {neighbours, next, seen, front, marks, queue, of_next, epoch + now.level};
-        const QueueRows rows = {offsets, {wide, starts, wide_row}, of_next + WIDE};
+        const Batch at = {now.pulls ? into : neighbours, next, seen, front, marks, queue, of_next, epoch + now.level};
+        const QueueRows rows = {now.pulls ? into_offsets : offsets, {wide, starts, wide_row}, of_next + WIDE};
         const auto push = [=](bool valid, u64 arc, VERTEX v) { push_arcs(at, valid, arc, v); };
         u64 looked = 0;
-        if (now.pulls) looked = pull_all(rows, neighbours, n, every, next, seen, front, queue, of_next + CAME);
+        if (now.pulls) looked = pull_all(rows, into, n, every, next, seen, front, queue, of_next + CAME);
         else visit_queue(rows, following, now.size, push);
         grid_barrier(barrier);
         if (threadIdx.x == 0) now.wide = load_fresh(of_next + WIDE);
         __syncthreads();
         if (now.wide != 0) {
             const auto pull = [&](VERTEX v, INDEX begin, INDEX end) { pull_piece(at, every, v, begin, end, &looked); };
-            if (now.pulls) visit_pieces(offsets, rows.wide, now.wide, pull);
+            if (now.pulls) visit_pieces(into_offsets, rows.wide, now.wide, pull);
             else visit_wide(rows, now.wide, push);
             grid_barrier(barrier);
         }

@@ -106,8 +106,7 @@ class DeviceSearcher:
 
 def searcher_on(selection: Selection) -> DeviceSearcher | None:
     """The searcher on the selected device; None for the CPU. Raises InputError for several devices."""
-    if selection.others:
-        raise InputError("a search from one source runs on one GPU", text=selection.name, remedy="name one, as gpu:0")
+    selection.check_single("a search from one source")
     return None if selection.device is None else DeviceSearcher(selection)
 
 
@@ -145,8 +144,7 @@ class DeviceArcs(ArcsInRam):
 
     def __init__(self, rows: WeightedRows, options: SearchOptions, read: int, selected: Selection) -> None:
         super().__init__(rows, options, read)
-        if selected.others:
-            raise InputError("a search along weights runs on one GPU", text=selected.name, remedy="name one, as gpu:0")
+        selected.check_single("a search along weights")
         self._selected, self.device = selected, selected.name
         self._on_device: WeightedGraph | None = None
         self._attempt(self._upload)
