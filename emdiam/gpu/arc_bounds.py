@@ -111,6 +111,6 @@ class DeviceArcBounds(ArcBounds):
 
 
 def _pieces(*ids: np.ndarray) -> Iterator[np.ndarray]:
-    """The vertices, none of them empty, at most _PIECE at a time."""
+    """The vertices in pieces of 1 to _PIECE."""
     for some in ids:
         yield from (some[start : start + _PIECE] for start in range(0, len(some), _PIECE))

@@ -72,8 +72,8 @@ class ArcBounds:
         return self._upper[side, ids].astype(np.int64), self._lower[side, ids].astype(np.int64)
 
     def values(self, side: int, *ids: np.ndarray) -> np.ndarray:
-        """A vector of upper bounds by vertex, right at these vertices; without any, at all. Whoever changes an entry
-        calls `changed`."""
+        """A vector of upper bounds by vertex, right at these vertices; without any, at all. After a change of an
+        entry call `changed`."""
         upper: np.ndarray = self._upper[side]
         return upper
 

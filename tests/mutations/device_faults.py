@@ -38,4 +38,10 @@ DEVICE_FAULTS = (
           "(count >> (8 * width * part)) & mask", "count & mask", ("tests/gpu/test_boxes.py",)),
     Fault("the last word of a selection is left out", "emdiam/gpu/kernels/columns.cu",
           "lane_id() == 0 && v < n)", "lane_id() == 0 && v + 1 < n)", ("tests/gpu/test_columns.py",)),
+    Fault("a bound on the device leaves its component", "emdiam/gpu/kernels/arc_bounds.cu",
+          "if (numbers[v] == number && sum", "if (sum", ("tests/gpu/test_directed.py",)),
+    Fault("a level up on the device reads the rows out", "emdiam/gpu/kernels/bfs_whole.cu",
+          "level_up(turned(at, into_offsets, into), words", "level_up(at, words", ("tests/gpu/test_directed.py",)),
+    Fault("a batch on the device pulls from the rows out", "emdiam/gpu/kernels/multi_source_whole.cu",
+          "pull_all(rows, into, n", "pull_all(rows, neighbours, n", ("tests/gpu/test_directed.py",)),
 )
