@@ -12,11 +12,12 @@ where there is none, so they take no part.
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import combinations, groupby
+from itertools import chain, combinations, groupby
 from typing import NamedTuple
 
 import pytest
@@ -24,6 +25,9 @@ import pytest
 Case = Mapping[str, Hashable]
 """The value of each parameter of a case."""
 ON_GPU = repr("gpu")
+_Rank = tuple[int, int, int, bytes]
+_Ranked = tuple[_Rank, tuple[int, int]]
+"""The rank of a case, which the smallest is taken of, and its function and number."""
 
 
 @dataclass(frozen=True)
@@ -50,30 +54,38 @@ def select(functions: Sequence[Function], others: Iterable[Case] = ()) -> list[l
         f, i = at
         return sum(item not in values for item in entries[f][i].items if item[0] not in functions[f].sampled)
 
-    def rank(at: tuple[int, int]) -> tuple[int, int, int, bytes]:
+    def rank(at: tuple[int, int]) -> _Rank:
         """Sorts the cases: the next one to be taken has the smallest rank."""
         entry = entries[at[0]][at[1]]
         return (-missed(at), sum(pairs[pair] for pair in entry.pairs), sum(values[item] for item in entry.items),
                 entry.digest)
 
-    def take(candidates: Iterable[tuple[int, int]]) -> None:
-        """Takes the best case of (function, case)."""
-        f, i = min(candidates, key=rank)
+    def take(waiting: list[_Ranked]) -> None:
+        """Takes the best case of a heap."""
+        _, (f, i) = heapq.heappop(waiting)
         chosen[f].add(i)
         values.update(entries[f][i].items)
         pairs.update(entries[f][i].pairs)
 
-    def left(f: int) -> list[tuple[int, int]]:
-        return [(f, i) for i in range(len(functions[f].cases)) if i not in chosen[f]]
+    def best(waiting: list[_Ranked]) -> tuple[int, int]:
+        """The best case of a heap, which is put on top. Ranks only grow with what is taken: the first case whose rank
+        is still as it was is the best."""
+        while (now := rank(waiting[0][1])) != waiting[0][0]:
+            heapq.heapreplace(waiting, (now, waiting[0][1]))
+        return waiting[0][1]
 
     for case in others:
         values.update(case.items())
         pairs.update(_pairs(case))
-    for f, function in enumerate(functions):
+    heaps: list[list[_Ranked]] = [
+        sorted((rank((f, i)), (f, i)) for i in range(len(function.cases))) for f, function in enumerate(functions)]
+    for function, heap in zip(functions, heaps, strict=True):
         for _ in range(-(-len(function.cases) // function.share)):
-            take(left(f))
-    while missing := [at for f in range(len(functions)) for at in left(f) if missed(at)]:
-        take(missing)
+            best(heap)
+            take(heap)
+    left = sorted(chain(*heaps))
+    while left and missed(best(left)):
+        take(left)
     return [sorted(indices) for indices in chosen]
 
 
@@ -105,26 +117,27 @@ def _name(item: tuple[str, Hashable]) -> str:
 def unselected(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
     """Of the tests, in the order of collection, those of functions marked thin that are not selected. Tests that are
     marked slow, and those on a GPU, take no part."""
-    quick = [item for item in items
-             if item.get_closest_marker("slow") is None and ON_GPU not in parameters(item).values()]
-    for _, tests in groupby(quick, key=lambda item: item.path):
-        functions: dict[str, list[pytest.Item]] = {}
+    quick = [(item, case) for item in items if item.get_closest_marker("slow") is None
+             and ON_GPU not in (case := parameters(item)).values()]
+    for _, tests in groupby(quick, key=lambda pair: pair[0].path):
+        functions: dict[str, list[tuple[pytest.Item, Case]]] = {}
         others = []
-        for test in tests:
-            if test.get_closest_marker("thin") is None:
-                others.append(parameters(test))
+        for item, case in tests:
+            if item.get_closest_marker("thin") is None:
+                others.append(case)
             else:
-                functions.setdefault(test.nodeid.partition("[")[0], []).append(test)
+                functions.setdefault(item.nodeid.partition("[")[0], []).append((item, case))
         thinned = list(functions.values())
         for cases, chosen in zip(thinned, select([_function(cases) for cases in thinned], others), strict=True):
-            yield from (case for i, case in enumerate(cases) if i not in set(chosen))
+            quick_ones = set(chosen)
+            yield from (item for i, (item, _) in enumerate(cases) if i not in quick_ones)
 
 
-def _function(cases: Sequence[pytest.Item]) -> Function:
-    marker = cases[0].get_closest_marker("thin")
+def _function(cases: Sequence[tuple[pytest.Item, Case]]) -> Function:
+    marker = cases[0][0].get_closest_marker("thin")
     assert marker is not None and not isinstance(marker.kwargs.get("sampled"), str)
-    names = [case.nodeid for case in cases]
-    return Function([parameters(case) for case in cases], *marker.args, **marker.kwargs, names=names)
+    names = [item.nodeid for item, _ in cases]
+    return Function([case for _, case in cases], *marker.args, **marker.kwargs, names=names)
 
 
 def parameters(test: pytest.Item) -> Case:
