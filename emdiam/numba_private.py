@@ -7,7 +7,7 @@ changes.
 from __future__ import annotations
 
 import sys
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from types import CellType, FunctionType
 from typing import Any
@@ -17,28 +17,26 @@ import numba.extending
 from llvmlite import binding
 from llvmlite.binding import newpassmanagers
 from llvmlite.binding.ffi import ObjectRef
-from numba.core import cgutils
-from numba.core import types as numba_types
+from numba.core import types
+
+# For intrinsics, code that they emit: loops (for_each(builder, count), for_range(builder, begin, end, step)), memory of
+# the function (stack_slot(builder, type), filled_slot(builder, value)), a function of C or LLVM
+# (library_function(module, type, name)), and the address of an item (item_pointer(context, builder, array type, array,
+# [index], wraparound=False)).
+from numba.core.cgutils import alloca_once as stack_slot  # noqa: F401
+from numba.core.cgutils import alloca_once_value as filled_slot  # noqa: F401
+from numba.core.cgutils import for_range as for_each  # noqa: F401
+from numba.core.cgutils import for_range_slice as for_range  # noqa: F401
+from numba.core.cgutils import get_item_pointer as item_pointer  # noqa: F401
+from numba.core.cgutils import get_or_insert_function as library_function  # noqa: F401
 from numba.core.codegen import AOTCodeLibrary, AOTCPUCodegen
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
 
 from .jit import CompiledKernel, NumbaFunction
 from .kernel_code import Kind, Result, caller_code
 
 _BLAS = "scipy.linalg.cython_blas"
-types: Any = numba_types
-
-# -- for intrinsics: code that they emit -----------------------------------------------------------
-# item_pointer(context, builder, array type, array, [index], wraparound=False): the address of an item.
-item_pointer: Any = cgutils.get_item_pointer
-# library_function(module, type, name): a function of C, or of LLVM.
-library_function: Any = cgutils.get_or_insert_function
-# for_each(builder, count), for_range(builder, begin, end, step): contexts with a loop.
-for_each: Any = cgutils.for_range
-for_range: Any = cgutils.for_range_slice
-# stack_slot(builder, type), filled_slot(builder, value): memory of the function.
-stack_slot: Any = cgutils.alloca_once
-filled_slot: Any = cgutils.alloca_once_value
 
 # -- for kernels -----------------------------------------------------------------------------------
 # Compiling takes a third less time without functions that are never called, for C and for Python, and with inlining by
@@ -46,9 +44,10 @@ filled_slot: Any = cgutils.alloca_once_value
 # which Python's error model would check for.
 _KERNEL: dict[str, Any] = {"nopython": True, "boundscheck": None, "error_model": "numpy", "no_cfunc_wrapper": True,
                            "no_cpython_wrapper": True}
-# For functions that make no array: references to their arguments are not counted.
-_UNCOUNTED: dict[str, Any] = {"_nrt": False}
-_INNER: dict[str, Any] = {"forceinline": True, **_UNCOUNTED}
+# Passes of numba for what no kernel has: contexts, closures, functions that numba inlines, literals that are unrolled,
+# listings of types. Kernels are the same without.
+_UNUSED = frozenset("""WithLifting InlineClosureLikes RewriteDynamicRaises MakeFunctionToJitFunction InlineInlinables
+    FindLiterallyCalls LiteralUnroll LiteralPropagationSubPipelinePass InlineOverloads AnnotateTypes""".split())
 # Functions and methods of numpy that make an array.
 _MAKERS = frozenset(("arange", "argsort", "array", "concatenate", "copy", "empty", "empty_like", "full", "ones", "sort",
                      "zeros", "zeros_like"))
@@ -85,11 +84,24 @@ class _Target(CPUTarget):  # type: ignore[misc]
 
     @cached_property
     def _toplevel_target_context(self) -> Any:
-        return cpu_target.target_context.subtarget(_internal_codegen=_Codegen("emdiam"))
+        """The size of a type is looked up once, since each time LLVM parses a module with a variable of that type."""
+        numbas = cpu_target.target_context
+        return numbas.subtarget(_internal_codegen=_Codegen("emdiam"), get_abi_sizeof=cache(numbas.get_abi_sizeof))
 
     @property
     def typing_context(self) -> Any:
         return cpu_target.typing_context
+
+
+class _Compiler(CompilerBase):  # type: ignore[misc]
+    """numba's own passes that kernels need. After each of them numba finds out again which variables are live, which
+    only the last ones use, and those do so themselves."""
+
+    def define_pipelines(self) -> list[Any]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.passes = [one for one in passes.passes if one[0].__name__ not in _UNUSED]
+        passes._ENFORCING = False
+        return [passes]
 
 
 class _Dispatcher(CPUDispatcher):  # type: ignore[misc]
@@ -104,9 +116,10 @@ def dispatcher(compiled: NumbaFunction) -> Any:
         if compiled.kind == "intrinsic":
             compiled.native = numba.extending.intrinsic(compiled.py_func)
         else:
-            options = {**_KERNEL, **({} if _allocates(compiled) else _UNCOUNTED),
-                       **(_INNER if compiled.kind == "inlined" else {})}
-            compiled.native = _Dispatcher(_for_numba(compiled.py_func), targetoptions=options)
+            inlined = compiled.kind == "inlined"
+            # References to arguments are not counted in functions that make no array.
+            options = {**_KERNEL, "forceinline": inlined, "_nrt": not inlined and _allocates(compiled)}
+            compiled.native = _Dispatcher(_for_numba(compiled.py_func), None, options, _Compiler)
     return compiled.native
 
 
