@@ -32,12 +32,20 @@ ODD = odd_graphs()
 Change = Callable[[dict[str, Any]], Any]
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The certificate of a small disconnected graph."""
-    graph = naive.graph_of(7, [(0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6)])
-    return prover.write(tmp_path / "c.json", write_store(tmp_path / "g.zarr", graph),
-                        *prover.exact_proof(graph, pivots=1))
+    folder, graph = tmp_path_factory.mktemp("small"), naive.graph_of(7, [(0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6)])
+    return prover.write(folder / "c.json", write_store(folder / "g.zarr", graph),
+                        *prover.exact_proof(graph, pivots=1)).read_bytes()
+
+
+@pytest.fixture
+def small(tmp_path: Path, written: bytes) -> Path:
+    """A file with that certificate."""
+    file = tmp_path / "c.json"
+    file.write_bytes(written)
+    return file
 
 
 def seal(document: dict[str, Any]) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,12 @@ class Case:
 
 @pytest.fixture(params=["grid", "torus", "tree", "lollipop"])
 def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
-    return Case(tmp_path, ODD[request.param], *lean_proof(ODD[request.param], 4))
+    return Case(tmp_path, ODD[request.param], *_proof_of(request.param))
+
+
+@cache
+def _proof_of(name: str) -> tuple[Proof, Claims]:
+    return lean_proof(ODD[name], 4)
 
 
 # -- edits of the proof ---------------------------------------------------------------------------

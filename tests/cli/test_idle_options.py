@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -46,16 +48,26 @@ REFUSED = [
 ]
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of stores, files of edges and a certificate."""
+    folder = tmp_path_factory.mktemp("graphs")
+    with chdir(folder):
+        Path("two.csv").write_text("src,dst,km,miles\n0,1,2,5\n1,2,3,6\n")
+        Path("far.csv").write_text("src,dst,km\n0,1,1e20\n1,2,1234.0\n2,3,77.5\n")
+        Path("S").write_text("0\n")
+        emdiam.convert([(0, 1), (1, 2)], "g.zarr")
+        emdiam.convert("two.csv", "w.zarr", weights="km")
+        emdiam.convert("two.csv", "d.zarr", weights="km", directed=True)
+        emdiam.exact("w.zarr", weighted=True, certificate="km.json")
+    return folder
+
+
 @pytest.fixture
-def graphs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def graphs(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it, where the test runs."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    Path("two.csv").write_text("src,dst,km,miles\n0,1,2,5\n1,2,3,6\n")
-    Path("far.csv").write_text("src,dst,km\n0,1,1e20\n1,2,1234.0\n2,3,77.5\n")
-    Path("S").write_text("0\n")
-    emdiam.convert([(0, 1), (1, 2)], "g.zarr")
-    emdiam.convert("two.csv", "w.zarr", weights="km")
-    emdiam.convert("two.csv", "d.zarr", weights="km", directed=True)
-    emdiam.exact("w.zarr", weighted=True, certificate="km.json")
     return tmp_path
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ SLOW = pytest.mark.slow
 SETTINGS = settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+@cache
 def shapes() -> tuple[naive.Graph, list[int]]:
     """All odd shapes side by side, spread apart, and the first vertex of each."""
     graph: naive.Graph = []
@@ -37,9 +39,6 @@ def shapes() -> tuple[naive.Graph, list[int]]:
         firsts.append(begin * APART)
         graph += [[begin + w for w in row] for row in shape]
     return apart(graph), firsts
-
-
-GRAPH, FIRSTS = shapes()
 
 
 @contextmanager
@@ -59,26 +58,28 @@ def async_rounds(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
 
 def check_some(engine: Any, rng: random.Random, count: int) -> None:
     """BFS from some vertices of some shapes: whole ones, to a radius, to targets."""
-    for shape in rng.sample(range(len(FIRSTS)), count):
-        stop = FIRSTS[shape + 1] if shape + 1 < len(FIRSTS) else len(GRAPH)
-        source, *targets = (rng.randrange(FIRSTS[shape], stop, APART) for _ in range(3))
-        check_bfs(engine, GRAPH, source, None)
-        check_bfs(engine, GRAPH, source, rng.choice([1, 3, 19]))
-        check_targets(engine, GRAPH, source, targets)
+    graph, firsts = shapes()
+    for shape in rng.sample(range(len(firsts)), count):
+        stop = firsts[shape + 1] if shape + 1 < len(firsts) else len(graph)
+        source, *targets = (rng.randrange(firsts[shape], stop, APART) for _ in range(3))
+        check_bfs(engine, graph, source, None)
+        check_bfs(engine, graph, source, rng.choice([1, 3, 19]))
+        check_targets(engine, graph, source, targets)
 
 
 def check_path(engine: Any, source: int) -> None:
     """The shape with the most levels, from one of its vertices."""
-    first = FIRSTS[list(odd_graphs()).index("path")]
-    check_bfs(engine, GRAPH, first + source * APART, None)
-    check_targets(engine, GRAPH, first + source * APART, [first + 17 * APART, first + 250 * APART])
+    graph, firsts = shapes()
+    first = firsts[list(odd_graphs()).index("path")]
+    check_bfs(engine, graph, first + source * APART, None)
+    check_targets(engine, graph, first + source * APART, [first + 17 * APART, first + 250 * APART])
 
 
 @pytest.mark.parametrize("workers", [1, 2, pytest.param(3, marks=SLOW)])
 @pytest.mark.parametrize("dense", [-1, 0, 40])
 @pytest.mark.thin(5)
 def test_shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, dense: int) -> None:
-    path, rng = write_store(tmp_path / "g.zarr", GRAPH), random.Random(workers)
+    path, rng = write_store(tmp_path / "g.zarr", shapes()[0]), random.Random(workers)
     with engine_on_workers(path, workers, processes=False, dense_arcs=dense) as engine:
         for after in (0, 3, 16):
             monkeypatch.setattr(search, "ASYNC_AFTER", after)
@@ -92,7 +93,7 @@ def test_shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, d
 @pytest.mark.parametrize("workers", [2, pytest.param(1, marks=SLOW), pytest.param(3, marks=SLOW)])
 def test_short_queues_and_few_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
     """Levels that fit no queue, messages that fit no room, what was sent forgotten, two blocks in memory."""
-    path, rng = write_store(tmp_path / "g.zarr", GRAPH), random.Random(3)
+    path, rng = write_store(tmp_path / "g.zarr", shapes()[0]), random.Random(3)
     for module, name, value in ((plan, "queue_capacity", lambda n: 3), (async_bfs, "_LEAST_MESSAGES", 1),
                                 (async_bfs, "_sent_table", lambda frontier: np.zeros(2, np.uint64)),
                                 (search, "ASYNC_AFTER", 0)):
