@@ -17,7 +17,6 @@ import numba.extending
 from llvmlite import binding
 from llvmlite.binding import newpassmanagers
 from llvmlite.binding.ffi import ObjectRef
-from numba.core import types
 
 # For intrinsics, code that they emit: loops (for_each(builder, count), for_range(builder, begin, end, step)), memory of
 # the function (stack_slot(builder, type), filled_slot(builder, value)), a function of C or LLVM
@@ -191,10 +190,10 @@ def _optimize(module: Any, machine: binding.TargetMachine) -> None:
 
 def _kind_of(result: Any) -> Result:
     """The kind of a kernel's result. Raises TypeError if it cannot be made into an object."""
-    result = types.unliteral(result)
-    if isinstance(result, types.BaseTuple):
+    result = numba.types.unliteral(result)
+    if isinstance(result, numba.types.BaseTuple):
         return tuple(map(_kind_of, result))
-    if isinstance(result, types.Integer | types.Float | types.Boolean | types.NoneType):
+    if isinstance(result, numba.types.Integer | numba.types.Float | numba.types.Boolean | numba.types.NoneType):
         return str(result)
     raise TypeError(f"a kernel gives {result}: it can give None, numbers and tuples of them")
 

@@ -35,7 +35,8 @@ Change = Callable[[dict[str, Any]], Any]
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The certificate of a small disconnected graph."""
-    folder, graph = tmp_path_factory.mktemp("small"), naive.graph_of(7, [(0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6)])
+    folder = tmp_path_factory.mktemp("small")
+    graph = naive.graph_of(7, [(0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6)])
     return prover.write(folder / "c.json", write_store(folder / "g.zarr", graph),
                         *prover.exact_proof(graph, pivots=1)).read_bytes()
 
