@@ -41,7 +41,6 @@ from .look_faults import (
     refuse_marked_ids,
     refuse_numbered,
     refuse_odd_lists,
-    refuse_one_line,
     refuse_sections,
     refuse_tuples,
     refuse_values,
@@ -72,6 +71,7 @@ from .look_sample import (
     split_lists,
     value_of,
 )
+from .look_small import refuse_small
 from .marks import UNREAD, FormatMark
 from .reading import COLUMNS, CSV, EDGE_LIST, HELD, INT, STRING, TUPLES, Reading
 from .registry import format_suffix
@@ -294,11 +294,14 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
                              text=" ".join(records[0]), remedy="delete it")
         return shape.SIF
     if format_suffix(name) == ".adjlist" and not shape.is_multiline(records):
+        refuse_counted_lists(records, name)
         return shape.ADJLIST
     if base.rewrite == ":":
         return shape.ADJLIST
     if base.rewrite == TUPLES and wishes.columns is None and shape.middle_is_relation(records):
         raise shape.DoubtError(shape.SECOND_OR_THIRD, ())
+    if base.rewrite == TUPLES and wishes.columns is None:
+        shape.refuse_neighbours(shape.filled(records, sample), sample.whole, name)
     if base.rewrite or wishes.columns is not None or wishes.header != "auto" or format_suffix(name) in _EDGES:
         return ""
     if shape.is_pycgr(records):
@@ -310,15 +313,13 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
     shape.refuse_padded(records, False, name)
     if shape.is_named_matrix(records, sample.whole) or shape.is_matrix(records, sample.whole):
         return shape.MATRIX
-    if shape.may_be_metis(records, sample.whole):
-        raise shape.DoubtError("the lines may be the neighbours of vertices 1, 2 and so on, below their counts, or"
-                               " edges", (shape.METIS, shape.PAIRS))
+    shape.refuse_neighbours(shape.filled(records, sample), sample.whole, name)
     refuse_counted_lists(records, name)
     shape.refuse_rows(records, sample.whole, name)
-    if shape.are_two_rows(records, sample.whole):
-        raise InputError("the lines may be sources, targets and weights, or edges with further fields", path=name,
-                         remedy="write an edge a line, or say --columns 1,2 if each line is one")
     kind, n_lines = header_of(records, _is_table(base, name), name) if len(records) > 1 else (NONE, 0)
+    named = wishes.weights is not None and wishes.weights.column
+    if sample.whole and kind != NAMES and not named:
+        refuse_small(records, sample.comments, base.separator in (",", ";", "|"), wishes.weights is not None, name)
     if kind != NONE or wishes.weights is not None:  # no other shape has weights
         return ""
     return _shape_of_rows(base, fields, sample, records[n_lines:], name)
@@ -330,7 +331,6 @@ def _shape_of_rows(base: Reading, fields: Fields, sample: Sample, rest: Sequence
             shape.ARROW.fullmatch(row[1]) for row in rest):
         return shape.SIF
     if base.separator in (",", ";", "|"):
-        refuse_one_line(rest, name)
         if shape.third_may_be_end(rest):
             raise shape.DoubtError(shape.SECOND_OR_THIRD, ())
     if base.separator != "," or not fields.width:
@@ -418,7 +418,7 @@ def _refuse_odd_ids(base: Reading, sample: Sample, rest: Sequence[Sequence[str]]
     """Raise InputError if ids are values or lists, or (unless the user sets the kind of ids) marks or comments."""
     ends = [[row[i] for i in base.columns if i < len(row)] for row in rest]
     if (wishes.format is None and wishes.columns is None and certain_pair(base.names) is None
-            and (base.header == NAMES or base.width > 2)):
+            and (base.header == NAMES or base.width > 1)):
         refuse_bits(ends if base.header == NAMES else rest, name)
     if wishes.ids != "auto":
         return

@@ -13,7 +13,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 from ..errors import InputError
-from .look_sample import Sample, is_id_number, is_integer, is_number, value_of, whole_number, width_of
+from .look_behind import are_alike, are_mutual, is_kind_between, number_layers, number_lines
+from .look_sample import Records, Sample, is_id_number, is_integer, is_number, whole_number, width_of
 from .tables import (
     DATE,
     TableColumn,
@@ -29,18 +30,17 @@ from .tables import (
 )
 from .weights import NAMES, WeightChoice, weight_column
 
-Records = Sequence[Sequence[str]]
-
 _INT, _STRING = "int", "string"
 # Seconds or milliseconds since 1970, for times from 2001 to 2033.
 _TIME = re.compile(r"1\d{9}(?:\d{3})?(?:\.\d+)?", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+", re.ASCII)
+_POINTED, _COMMA = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+", re.ASCII), re.compile(r"[+-]?\d+,\d+", re.ASCII)
 _PARTED = re.compile(r"[1-9]\d{0,2}(?:[, \u00a0\u202f']\d{3})+", re.ASCII)
 _WHOLE = re.compile(r"\{[\w-]+\}|\[[\w-]+\]|\([\w-]+\)|<[\w-]+>", re.ASCII)
 _KEY = re.compile(r"([A-Za-z_]\w*)=.")
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}", ";")
 _ONE_BLANK, _MANY_BLANKS = re.compile(r"(?<=\S) (?=\S)"), re.compile(r"\S[ ]{2,}\S")
-_MARK_BEHIND = re.compile(r"\S +[:=\[({-]")
+_MARK_BEHIND = re.compile(r"\S +[:=\[({-]|\S:\s+\S")
 _RULE = re.compile(r"[-:+=]{2,}")
 _COMMENTS = ("#", "%", "//")
 _ABSENT = "none null nil undefined missing nat n/a #n/a (null) [null] <null> <none> <na> \\n".split()
@@ -61,10 +61,7 @@ _SEVERAL = re.compile(r"[,;|] ?| ")
 # If at least this share of the first lines have different first fields, these may be times or numbers of edges.
 _MOSTLY = 0.9
 _FEW, _THIRD = 3, 2
-# Two columns may be both ends of edges if at least one in this number of their values is in both.
-_SIDES = 3
 _SEVERAL_LINES = 6
-_KINDS = 4  # the same, if the column between these has few values
 
 
 def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None, path: str,
@@ -180,10 +177,24 @@ def weights_of(names: Sequence[str], rest: Records, ends: tuple[int, int], choic
     if commas and all(map(_THOUSANDS.fullmatch, commas)):
         raise InputError("the commas of weights may be decimal, or separate thousands", path=path, text=commas[0],
                          remedy="write a point in place of the first, and nothing in place of the second")
+    _refuse_points(values, [field for row in rest for field in row], path)
     if not choice.column and name.lower() not in NAMES and len(values) > 1 and all(map(_TIME.fullmatch, values)):
         raise InputError("which column has the weights is not clear: this one may have times", path=path,
                          text=listed(rest[0]), remedy=f"give its name or number, as in --weights={place + 1}")
     return f"weights: {name or f'column {place + 1}'}"
+
+
+def _refuse_points(weights: Sequence[str], fields: Sequence[str], path: str) -> None:
+    """Raise InputError if the points of weights may separate thousands, because some weights have none and are below
+    1,000, or several; or because commas are decimal in other fields. fields : all of the first lines."""
+    points = [text for text in weights if "." in text]
+    whole = [text for text in weights if is_integer(text)]
+    signs = (whole and all(len(text) <= _FEW for text in whole)) or any(text.count(".") > 1 for text in points) or any(
+        map(_COMMA.fullmatch, fields))
+    if points and signs and all(map(_POINTED.fullmatch, points)):
+        raise InputError("the points of weights may be decimal, or separate thousands", path=path, text=points[0],
+                         remedy="delete them if they separate thousands, else write all weights with a point, as in"
+                         " 5.0 for 5")
 
 
 def refuse_weights_above(above: Sequence[str], ends: tuple[int, int], choice: WeightChoice, path: str) -> None:
@@ -290,12 +301,14 @@ def refuse_lists(rest: Records, ends: Records, path: str) -> None:
 def refuse_counted_lists(records: Records, path: str) -> None:
     """Raise InputError if lists of neighbours have their length in front, or a mark at the end."""
     widths = {len(row) for row in records}
-    if len(records) < _FEW or min(widths) < _THIRD or max(widths) <= _FEW:
+    if len(records) < _THIRD or min(widths) < _THIRD:
         return
-    what = ""
-    if all(row[1] == str(len(row) - 2) for row in records):
+    what, uneven = "", len(widths) > 1
+    counted = all(row[1] == str(len(row) - 2) for row in records)
+    if (uneven or max(widths) > _FEW) and counted and not are_mutual(records):
         what = "the second field of every line is the number of those behind it, as if these were lists"
-    elif len(widths) > 1 and len({row[-1] for row in records}) == 1 and records[0][-1] in ("0", "-1"):
+    elif uneven and len(records) >= _FEW < max(widths) and len({row[-1] for row in records}) == 1 and (
+            records[0][-1] in ("0", "-1")):
         what = f"every line ends with {records[0][-1]}, which may be a mark"
     if what:
         raise InputError(what, path=path, text=" ".join(records[0][:9]),
@@ -419,65 +432,26 @@ def _other_columns(columns: Sequence[TableColumn], rest: Records, ends: tuple[in
         return _Doubt("the first column may have times", behind=True)
     others = [pair for pair in combinations(range(len(columns)), 2) if apart and ends[0] not in pair
               and columns[pair[0]].kind == columns[pair[1]].kind]
-    if is_count(first) and (any(not values[i].isdisjoint(values[j]) for i, j in others) or (
-            ends == (0, 1) and _are_behind_number(columns, values, rest, apart))):
+    if (is_count(first) and any(not values[i].isdisjoint(values[j]) for i, j in others)) or (
+            ends == (0, 1) and number_lines(columns, values, rest, apart)):
         return _Doubt("the first column numbers the lines", behind=True)
     if len(set(first)) >= _MOSTLY * len(rest) and any(len(values[i] & values[j]) > 1 for i, j in others):
         return _Doubt("no id of the first column is in the second, and other columns share theirs", behind=True)
     again = len(rest) - len({tuple(row[:2]) for row in rest})
-    unlike = apart or again > 1 or (len(rest) >= _SEVERAL_LINES and not _are_alike(*values[:2]))
+    unlike = apart or again > 1 or (len(rest) >= _SEVERAL_LINES and not are_alike(*values[:2]))
     if ends == (0, 1) and len(columns) > _FEW and not values[1] ^ values[3] and _FEW * len(values[1]) <= len(rest) and (
-            _are_alike(values[0], values[2])):
+            are_alike(values[0], values[2])):
         return _Doubt("the second and the fourth column have the same few values, as layers have")
-    if ends == (0, 1) and columns[1].kind == columns[2].kind and unlike and _are_alike(*values[1:3]):
+    if ends == (0, 1) and columns[1].kind == columns[2].kind and unlike and are_alike(*values[1:3]):
         return _Doubt("the second and the third column have the same values")
-    if len(columns) > _FEW and all(_are_alike(values[0] | values[1], more) for more in values[2:]):
+    if len(columns) > _FEW and all(are_alike(values[0] | values[1], more) for more in values[2:]):
         return _Doubt("all columns have the same values")
-    if ends == (0, 1) and _is_kind_between(columns, values, rest):
+    if ends == (0, 1) and is_kind_between(columns, values, rest):
         return _Doubt("the first and the third column have the same values, and the second few, as kinds of edges",
                       pair=(0, 2))
-    if ends == (0, 1) and _is_layer(columns, values, rest):
+    if ends == (0, 1) and number_layers(columns, values, rest):
         return _Doubt("the first column may number layers, with the ends in the second and third", behind=True)
     return _Doubt()
-
-
-def _is_layer(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: Records) -> bool:
-    """Whether the first column may have layers (few whole numbers, in ascending order) before two ends with the same
-    values: a value is behind these, or loops vanish."""
-    layers = columns[0].values
-    alike = _are_alike(*values[1:3]) or (values[0].isdisjoint(values[1]) and bool(values[1] & values[2]))
-    if not all(map(is_integer, layers)) or columns[1].kind != columns[2].kind or not alike:
-        return False
-    numbers = list(map(value_of, layers))
-    return (len(columns) > _FEW or _loops_vanish(rest)) and numbers == sorted(numbers) and (
-        2 * len(values[0]) <= len(rest))
-
-
-def _is_kind_between(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: Records) -> bool:
-    """Whether the second of three columns of integers may have few kinds of edges, between the ends."""
-    both, met = values[0] & values[2], len(values[0] & values[1])
-    return (len(columns) == _FEW <= len(rest) and all(column.kind == _INT for column in columns)
-            and len(both) > met and _KINDS * len(both) >= len(values[0] | values[2])
-            and 2 * len(values[1]) <= min(len(values[0]), len(values[2])))
-
-
-def _are_behind_number(columns: Sequence[TableColumn], values: Sequence[set[str]], rest: Records, apart: bool) -> bool:
-    """Whether the second and the third column may be the ends behind the number of a line: they share values, and
-    loops vanish or columns follow; or no number of several lines is an id. apart : whether no number is in the second
-    column."""
-    alone = apart and len(rest) > _FEW and columns[1].kind == _INT
-    alike = values[1] & values[2] if _loops_vanish(rest) else len(columns) > _FEW and _are_alike(*values[1:3])
-    return columns[1].kind == columns[2].kind and bool(alone or alike)
-
-
-def _loops_vanish(rest: Records) -> bool:
-    """Whether some lines are loops if the first two columns are the ends, and none if the next two are."""
-    return any(row[:1] == row[1:2] for row in rest) and not any(row[1:2] == row[2:3] for row in rest)
-
-
-def _are_alike(one: set[str], other: set[str]) -> bool:
-    """Whether enough values are in both columns for these to be the two ends of edges."""
-    return len(other) > 2 and _SIDES * len(one & other) >= len(one | other)
 
 
 def _refuse(doubt: _Doubt, columns: Sequence[TableColumn], rest: Records, path: str) -> None:

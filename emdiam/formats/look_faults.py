@@ -51,6 +51,7 @@ _FACT = re.compile(r"\s*(?:[A-Za-z_]\w*\([^(),]*,[^()]*\).*|[-*][ \t]+[\[({].*|<
 _BESIDE = re.compile(r"\s*([^\s,:=;|]+)[:=;|]([^\s,:=;|]+)(?:,([^\s:=;|]*))?")
 _TWO_TUPLES = re.compile(r"\s*[(\[][^()\[\]]*,[^()\[\]]*[)\]]\s*,?\s*[(\[][^()\[\]]*,[^()\[\]]*[)\]]\s*"
                          r"(?:\{.*\})?\s*")
+_WORD_IN_TUPLE = re.compile(r"\s*[(\[]\s*[^\s\d-]")
 _RULE_BELOW = re.compile(r"-{2,}(?:\+-{2,})+")  # as psql draws it
 _ASSIGNMENT = re.compile(r"[A-Za-z_][\w.-]*=.+")
 _POINTED = re.compile(r"\d+\.", re.ASCII)
@@ -242,6 +243,9 @@ def refuse_sections(sample: Sample, path: str) -> None:
 def refuse_tuples(lines: Sequence[str], path: str) -> None:
     """Raise InputError unless each line is one pair of brackets about the same number of ids and other values."""
     counts = set()
+    if any(_WORD_IN_TUPLE.match(line) and line[max(map(line.rfind, ")]")) + 1 :].strip(", ") for line in lines):
+        raise InputError("a value is behind a pair of names in brackets", path=path, text=lines[0][:80],
+                         remedy="write it within the brackets, behind the names")
     for line in lines:
         inside = _PART.sub("0", line[: max(map(line.rfind, ")]"))].strip()[1:]).rstrip(", ")
         counts.add(0 if any(mark in inside for mark in "()[]{}'\"") else len(
@@ -283,19 +287,17 @@ def in_doubt(doubt: DoubtError, path: str, fields: Fields) -> InputError:
                       remedy="say which with " + ", or ".join(choices))
 
 
-def refuse_one_line(records: Sequence[Sequence[str]], path: str) -> None:
-    """Raise InputError if the text is one line of three or more names between marks."""
-    if len(records) == 1 and len(records[0]) > 2 and not any(map(is_number, records[0])):
-        raise InputError("the text is one line, which may be several edges", path=path, text=" ".join(records[0])[:80],
-                         remedy="write an edge a line, or say --columns 1,2 if it is one edge")
-
-
 def _refuse_lists_behind(records: Sequence[Sequence[str]], sample: Sample, path: str) -> None:
     """Raise InputError if the fields behind colons may be no lists of neighbours, or separated otherwise."""
     heads = [row[0] for row in records]
     behind = [field for row in records for field in row[1:]]
     parts = [field.split() for field in behind if _INNER_BLANK.search(field)]
     met = {*heads, *(field for field in behind if not _INNER_BLANK.search(field))}
+    if {len(row) for row in records} == {2} and all(map(is_number, behind)) and not all(
+            map(is_id_number, heads)) and set(heads).isdisjoint(behind):
+        raise InputError("a number is behind every colon, which may be a length or another value of what is before it",
+                         path=path, text=sample.texts[0], remedy="write an edge a line, two ids and the value behind"
+                         " them, with blanks between them")
     numbered = len(records) > 1 and {len(row) for row in records} == {_FEW} and set(heads).isdisjoint(behind)
     if numbered:
         raise InputError("two ids are behind every colon, and the ids before colons are others: each line may be an"
@@ -395,7 +397,8 @@ def _refuse_behind_arrow(fields: Fields, path: str) -> None:
     ends, third = ({text for row in fields.records for text in row[part]} for part in (slice(2), slice(2, 3)))
     thirds = fields.width == _FEW and len(third) > 1 and not third.isdisjoint(ends) and all(
         map(is_id_number, ends | third))
-    odd = fields.records[0] if thirds else odd
+    odd = fields.records[0] if thirds else odd or next((row for row in rows if "," in row[1] and not first.isdisjoint(
+        map(str.strip, row[1].split(",")))), None)
     remedy = "the third number of a line is no id" if thirds else "blanks are a part of ids"
     if odd is None and not fields.width and len(rows) < len(fields.records):
         odd = next(row for row in fields.records if len(row) != 2)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import InputError
-from .look_ends import Records
-from .look_sample import Sample, is_id_number, is_integer, is_number, value_of, width_of
+from .look_sample import Records, Sample, is_id_number, is_integer, is_number, value_of, width_of
 from .tables import alike_pairs, certain_pair, is_name_of_end, named_pair, weak_pair
 
 NONE, COUNTS, NAMES = "none", "counts", "names"
@@ -14,6 +13,8 @@ MOST_COUNTS = 3
 HEADER_AGAIN = "the header occurs again between the edges, as in files that were joined"
 JOINED = "delete all but the first, or hand in the files one by one"
 BOM = "\ufeff"
+_EITHER = "the first line may be names of columns, or an edge"
+_WHICH = "say which with --header names, or --header none"
 _FEW = 3
 # Words of a line that says what follows; first words of it, and marks of comments in other languages.
 _TITLES = frozenset("directed undirected graph network nodes vertices edges edgelist list links relations interactions"
@@ -44,9 +45,12 @@ def header_of(records: Records, table: bool, path: str) -> tuple[str, int]:
         return NAMES, 1
     if not rest:
         return NONE, 0
+    words = len(first) > 2 and not any(map(is_number, first)) and not _recur(first, rest)
+    if words and len(rest) == 1 and not table and _above_numbers(first, rest, True):
+        raise InputError(_EITHER, path=path, line=1, text=" ".join(first), remedy=_WHICH)
     if any(is_number(field) for field in first):
         return (NAMES, 1) if table and _has_numbers_for_names(first, rest, path) else (NONE, 0)
-    if _above_numbers(first, rest, table) or _are_words_for_ends(first, rest):
+    if _above_numbers(first, rest, table) or _are_words_for_ends(first, rest) or _are_of_r(first, rest):
         return NAMES, 1
     numbers = all(is_id_number(field) for row in rest for field in row[:2])
     if _recur(first, rest) or not (table or numbers or weak_pair(first)):
@@ -57,8 +61,8 @@ def header_of(records: Records, table: bool, path: str) -> tuple[str, int]:
     if (numbers and table) or (table and first[0].strip().lower() in _IDS_OF_VERTICES):
         return NAMES, 1
     refuse_title_above(first, rest, path)
-    raise InputError("the first line may be names of columns, or an edge", path=path, line=1, text=" ".join(first),
-                     remedy="say which with --header names, or --header none")
+    raise InputError(_EITHER, path=path, line=1, text=" ".join(first),
+                     remedy=_WHICH)
 
 
 def _has_numbers_for_names(first: Sequence[str], rest: Records, path: str) -> bool:
@@ -74,8 +78,8 @@ def _has_numbers_for_names(first: Sequence[str], rest: Records, path: str) -> bo
     elif _recur(first, rest) or not (any(is_name_of_end(field) for field in first) or (
             "0" in first and weak_pair(first))):
         return False
-    raise InputError("the first line may be names of columns, or an edge", path=path, line=1, text=" ".join(first),
-                     remedy="say which with --header names, or --header none")
+    raise InputError(_EITHER, path=path, line=1, text=" ".join(first),
+                     remedy=_WHICH)
 
 
 def _is_problem(records: Records) -> bool:
@@ -133,6 +137,13 @@ def _are_words_for_ends(first: Sequence[str], rest: Records) -> bool:
     stems = [first[i].lower().rstrip("0123456789_-. ")[:-1].rstrip("_-. ") for pair in pairs for i in pair]
     ids = [field.lower() for row in rest for field in row]
     return all(stem and not any(text.startswith(stem) for text in ids) for stem in stems)
+
+
+def _are_of_r(first: Sequence[str], rest: Records) -> bool:
+    """Whether these are the names that R gives to columns, V1 or X1 and so on, and no other field is of their form."""
+    columns = any(list(first) == [f"{letter}{place}" for place in range(1, len(first) + 1)] for letter in "VX")
+    return columns and len(first) > 1 and not any(
+        field[:1] == first[0][0] and field[1:].isdigit() for row in rest for field in row)
 
 
 def _recur(first: Sequence[str], rest: Records) -> bool:

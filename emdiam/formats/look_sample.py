@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from unicodedata import normalize
 
+Records = Sequence[Sequence[str]]
+
 _LINE, _BLANKS = re.compile(rb"[^\r\n]+"), re.compile(rb"[ \t\r\n]+")
 _MOST_LINES = 1000
 _MOST_LINE_BYTES = 1 << 16

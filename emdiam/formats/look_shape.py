@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 
 from ..errors import InputError
-from .look_ends import MISSING, Records
+from .look_ends import MISSING
 from .look_header import MOST_COUNTS, counts_before
-from .look_sample import Sample, is_id_number, is_integer, is_number, value_of, whole_number, width_of
+from .look_sample import Records, Sample, is_id_number, is_integer, is_number, value_of, whole_number, width_of
 from .registry import format_suffix
 
 METIS = "metis"
@@ -29,7 +29,6 @@ _ATTRIBUTES = re.compile(r"\s*([^\s{][^{]*)(?<=[\s,;|])\{(?:[^:]*:.*)?\}\s*$")
 _NETWORKX = re.compile(r"[#%] GMT \w{3} \w{3} +\d+ [\d:]{8} \d{4}", re.ASCII)
 _METIS_HEAD = re.compile(r"\d+ \d+(?: [01]{1,3}(?: \d)?)?", re.ASCII)
 _FEW = 3
-_MOST_OF_ONE = 4  # fields of a text of a single line
 # Least number of columns: of a matrix; of one recognised as square (tables of edges seldom are); of a matrix whose end
 # is beyond the sample.
 _LEAST_MATRIX, _LEAST_SQUARE, _LEAST_WIDE = 3, 5, 8
@@ -179,6 +178,9 @@ def is_matrix(records: Records, whole: bool) -> bool:
     hollow = not any(values[i][i] for i in range(width))
     symmetric = all(values[i][j] == values[j][i] for i in range(width) for j in range(i))
     plain = {value for row in values for value in row} <= {0.0, 1.0}
+    ones = [sum(column) for column in zip(*values, strict=True)]
+    if plain and not (symmetric and hollow) and {*ones} <= {1, 2} and ones.count(1) < 2:  # a loop has a single one
+        raise DoubtError("each column has two ones, as in a matrix whose columns are the edges; else", (MATRIX,))
     wide, narrow = width >= _LEAST_SQUARE, width == _LEAST_MATRIX
     zeros = sum(row.count(0.0) for row in values)
     no_ids = any(whole_number(field) is None for row in records for field in row[:2])
@@ -211,7 +213,7 @@ def may_be_metis(records: Records, whole: bool) -> bool:
     The number of neighbours agrees with the counts, and all known neighbour lists are mutual. Blank lines are not among
     the records."""
     head, rows = records[0], records[1:]
-    if not _METIS_HEAD.fullmatch(" ".join(head)) or len(rows) < _FEW:
+    if not _METIS_HEAD.fullmatch(" ".join(head)) or len(rows) < (_FEW if len(head) == 2 else 2):
         return False
     if not all(is_integer(field) for row in records for field in row):
         return False
@@ -230,14 +232,20 @@ def may_be_metis(records: Records, whole: bool) -> bool:
 def _are_mutual_rows(rows: Sequence[Sequence[int]], first: int) -> bool:
     """Whether the rows are neighbours of vertices `first` and so on: each known neighbour has the vertex in its own."""
     known = {vertex: set(row) for vertex, row in enumerate(rows, first)}
-    pairs = [(vertex, other) for vertex, row in known.items() for other in row if other in known]
-    return len(pairs) > 1 and all(vertex in known[other] and vertex != other for vertex, other in pairs)
+    pairs = [(vertex, other) for vertex, row in known.items() for other in row if other in known and other != vertex]
+    loops = sum(vertex in row for vertex, row in known.items())  # in most rows: the vertex before its neighbours
+    return len(pairs) > 1 and 2 * loops < len(known) and all(vertex in known[other] for vertex, other in pairs)
 
 
 def may_be_rows(records: Records, whole: bool) -> bool:
-    """Whether the lines, perhaps below their number, may be the neighbours of vertices 0 or 1 and so on, and edges are
-    then others."""
-    rows = records[1:] if whole and records and list(records[0]) == [str(len(records) - 1)] else records
+    """Whether the lines, perhaps below their number and that of edges, may be the neighbours of vertices 0 or 1 and so
+    on, and edges are then others."""
+    counted = whole and bool(records) and len(records[0]) in (1, 2) and records[0][0] == str(len(records) - 1)
+    return _may_be_lists(records, whole) or (counted and _may_be_lists(records[1:], whole))
+
+
+def _may_be_lists(rows: Records, whole: bool) -> bool:
+    """The same for the lines of vertices alone."""
     if len(rows) < _FEW + 1 or not all(is_integer(field) for row in rows for field in row):
         return False
     ids = [[value_of(field) for field in row] for row in rows]
@@ -251,11 +259,6 @@ def may_be_rows(records: Records, whole: bool) -> bool:
 
 def refuse_rows(records: Records, whole: bool, path: str) -> None:
     """Raise InputError or DoubtError if the lines may be rows of a graph that is written in another way."""
-    if whole and len(records) == 1 and (len(records[0]) > _MOST_OF_ONE or (
-            len(records[0]) > 1 and all(len(field.split()) > 1 for field in records[0]))):
-        raise InputError(f"all of the text is one line of {len(records[0])} fields", path=path,
-                         text=" ".join(records[0])[:80], remedy="write an edge a line, or say --columns 1,2 if it is"
-                         " one, or --format adjlist")
     if _may_be_rectangle(records, whole):
         raise InputError("the first line may be the numbers of rows, columns and entries of a matrix that is not"
                          " square, or an edge", path=path, text=" ".join(records[0]), remedy="say --header none if it"
@@ -273,13 +276,31 @@ def refuse_rows(records: Records, whole: bool, path: str) -> None:
         raise InputError("the first line may be the number of those behind it, or a vertex", path=path,
                          text=records[0][0], remedy="delete it if it is a number, else say --format adjlist, where each"
                          " line is a vertex before its neighbours")
+    if _may_be_hmetis(records, whole):
+        raise DoubtError("the lines may be the vertices of hyperedges, below the numbers of both (hMETIS), or lists of"
+                         " neighbours, or edges", (ADJLIST, PAIRS))
+
+
+def filled(records: Records, sample: Sample) -> Records:
+    """The records with an empty one for every empty line between two of them."""
+    if sample.later or len(records) != len(sample.lines):
+        return records
+    rows: list[Sequence[str]] = []
+    for row, line in zip(records, sample.lines, strict=True):
+        rows += [()] * (line.number - sample.lines[0].number - len(rows))
+        rows.append(row)
+    return rows
+
+
+def refuse_neighbours(records: Records, whole: bool, path: str) -> None:
+    """Raise InputError or DoubtError if the lines may be the neighbours of vertices in order. records : see filled."""
+    if may_be_metis(records, whole):
+        raise DoubtError("the lines may be the neighbours of vertices 1, 2 and so on, below their counts, or edges",
+                         (METIS, PAIRS))
     if may_be_rows(records, whole):
         raise InputError("the lines may be edges, or the neighbours of vertices 0 or 1 and so on", path=path,
                          text=" ".join(records[0][:9]), remedy="say --columns 1,2 if each line is an edge, else write"
                          " each vertex before its neighbours, and say --format adjlist")
-    if _may_be_hmetis(records, whole):
-        raise DoubtError("the lines may be the vertices of hyperedges, below the numbers of both (hMETIS), or lists of"
-                         " neighbours, or edges", (ADJLIST, PAIRS))
 
 
 def _may_be_more_counts(records: Records, whole: bool) -> bool:
@@ -325,12 +346,6 @@ def _has_marks(values: Sequence[Sequence[float]]) -> bool:
     others = [value for value in beside if value != beside[-1]]
     far = bool(others) and beside.count(beside[-1]) > 1 and beside[-1] >= _FAR * max(1.0, others[-1])
     return 0.0 not in beside and len(beside) > 2 and (beside.count(-1.0) > 1 or far)
-
-
-def are_two_rows(records: Records, whole: bool) -> bool:
-    """Whether the text is two lines of many integers, sources above targets, or a third one of numbers: weights."""
-    return whole and len(records) in (2, 3) and width_of(records) > _FEW + 1 and all(
-        is_integer(field) for row in records[:2] for field in row) and all(map(is_number, records[-1]))
 
 
 def is_adjlist(records: Records) -> bool:

@@ -420,9 +420,9 @@ def _describes(name: str) -> bool:
     return bool(words) and words[-1] in _DESCRIPTIONS
 
 
-def is_count(values: Sequence[Any]) -> bool:
-    """Whether there are at least three values and they increase by one from 0 or 1 on."""
-    if len(values) < _FEWEST_COUNTED or str(values[0]) not in ("0", "1"):
+def is_count(values: Sequence[Any], fewest: int = _FEWEST_COUNTED) -> bool:
+    """Whether there are at least `fewest` values and they increase by one from 0 or 1 on."""
+    if len(values) < fewest or str(values[0]) not in ("0", "1"):
         return False
     first = int(values[0])
     return all(str(value) == str(first + i) for i, value in enumerate(values))

@@ -261,8 +261,7 @@ class HeldPair:
         chance = counts.largest == counts.n and counts.meets_m and not counts.meets_all
         return self._alone and counts.pairs > _FEW and not counts.has_loop and not chance
 
-    @staticmethod
-    def _is_doubtful(counts: HeaderCounts) -> bool:
+    def _is_doubtful(self, counts: HeaderCounts) -> bool:
         """Whether the pair would be an unusual edge: all ids fit n vertices, and the pair would add ids above all
         others, with a gap; or the number of pairs is twice or half of m."""
         n, m, largest = counts.n, int(counts.m or 0), counts.largest
@@ -273,6 +272,8 @@ class HeldPair:
             return gap or m - n > _NATURAL_STEP
         if m == n:
             return is_new
+        if self._alone and counts.pairs == m + 1 > _FEW and not counts.has_loop:  # edges, and a question below them
+            return True
         return (gap and not counts.meets_m) or (is_new and counts.pairs in (2 * m, m / 2))
 
 

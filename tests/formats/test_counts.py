@@ -94,8 +94,8 @@ def test_random_lists_of_edges_are_themselves_or_asked_about(tmp_path):
         try:
             found = read_pairs(tmp_path / "g.txt")
         except InputError as error:
-            asked += 1
-            assert "--header" in error.remedy
+            asked += n > 2  # ends 0 and 1 alone may be a matrix
+            assert "--header" in error.remedy or n == 2
             continue
         assert sorted(found) == sorted(map(tuple, pairs))
     assert asked < 15
