@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from .digits import float_or_decimal
+from .json_neighbours import JsonError, graph_of_neighbours
 from .tables import certain_pair, weak_pair
 from .whole import WholeGraph, unique
 
@@ -30,13 +31,9 @@ _FLAGS = {"true": True, "yes": True, "1": True, "directed": True,
           "false": False, "no": False, "0": False, "undirected": False}
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d.*)?")
 _CYTOSCAPE = "a graph of Cytoscape"
-_SHAPES = ("write nodes with an id, and links or edges with source and target, as networkx.node_link_data does, or a"
-           " list of edges")
+_SHAPES = ("write nodes with an id, and links or edges with source and target, as networkx.node_link_data does, a list"
+           " of edges, or the neighbours of each vertex")
 _PAIRS_OF_ENDS = "write each edge as a list of its two ends, or as an object with source and target"
-
-
-class JsonError(Exception):
-    """Raised for an invalid JSON graph; args[1] is the remedy."""
 
 
 def graph_of_json(text: str, weighted: bool) -> WholeGraph:
@@ -153,6 +150,9 @@ def _of_object(value: dict[str, Any], weighted: bool) -> WholeGraph:
     of_edges, of_nodes = _field(value, _EDGES), _field(value, _NODES)
     if "adjacency" in value and of_edges is None:
         return _of_adjacency(value)
+    neighbours = graph_of_neighbours(value) if of_edges is of_nodes is None else None
+    if neighbours is not None:
+        return WholeGraph(*neighbours, True)
     listed, nodes = value.get(of_edges or ""), value.get(of_nodes or "", [])
     if not isinstance(listed, list) or not isinstance(nodes, list | dict):
         raise JsonError("the JSON document has no list of links or edges, or of nodes", _SHAPES)
@@ -388,8 +388,6 @@ _TAKEN = ("name", "src", "dst", "obj_dict", "self", "graph_name", "graph_type", 
           "suppress_disconnected")
 _PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|(?<![\w.])(?:' + "|".join(_TAKEN) + r")(?=\s*=)",
                      re.DOTALL)
-
-
 # Texts, comments and labels of HTML.
 _ASIDE = re.compile(r'"(?:[^"\\]|\\.)*"|/\*.*?\*/|//[^\n]*|^\s*#[^\n]*|<(?:[^<>]|<[^<>]*>)*>', re.DOTALL | re.MULTILINE)
 _NO_BODY = re.compile(r"\bsubgraph\s++(?!\{)[^\s{};,\[\]]++(?!\s*+\{)", re.IGNORECASE)
@@ -418,6 +416,8 @@ def graph_of_dot(text: str, attribute: str | None) -> WholeGraph:
     plain = _ASIDE.sub(lambda piece: "_" if piece[0][0] in '"<' else " ", text)
     directed = graphs[0].get_type() == "digraph"
     _check_text(plain, directed)
+    if attribute and re.search(rf"\b{re.escape(attribute)}\s*=\s*[-+]?[\d.]+[A-Za-z_]", plain):
+        raise DotError(f"{attribute} is a number before letters, which graphviz reads as two words: put it in quotes")
     names = [_name(name) for name in _HEADS.findall(text)]
     edges = list[tuple[Any, ...]]()
     for source, target, data in _edges(graphs[0].obj_dict, {}):

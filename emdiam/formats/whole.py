@@ -309,8 +309,8 @@ def _of_networkx(graph: Any) -> WholeGraph:
 
 
 class JsonSource(WholeSource):
-    """JSON: nodes with links or edges, as from D3, networkx, Cytoscape, vis.js and graphology; a list of edges; or an
-    edge in each line."""
+    """JSON: nodes with links or edges, as from D3, networkx, Cytoscape, vis.js and graphology; a list of edges; an edge
+    in each line; or the neighbours of each vertex."""
 
     format, memory_factor = "json", 25
 
