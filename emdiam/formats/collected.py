@@ -19,7 +19,7 @@ from .base import MAX_ID, FileSource
 from .digits import SHORT
 from .source import EdgeBatch
 from .streams import block_bytes_for, text_blocks
-from .weights import FLOAT64, LARGEST_WHOLE, LEAST_WHOLE, WHOLE, checked_weights, common_kind
+from .weights import FLOAT64, LARGEST_WHOLE, LEAST_WHOLE, WHOLE, checked_weights, common_kind, out_of_range
 
 _ID = re.compile(r"[0-9]{1,19}")
 _WHOLE = re.compile(r"\s*[-+]?\d+\s*")
@@ -62,6 +62,7 @@ class _Edges(ABC):
     def __init__(self, source: FileSource, batch_bytes: int, where: Where) -> None:
         self._source, self._where = source, where
         self._capacity = max(1, batch_bytes // self.pair_bytes)
+        self._large = ""  # the first whole weight out of range
         self._src, self._dst, self._weights = list[Any](), list[Any](), list[str]()
         self._kinds = set[str]()
         source.has_arcs, source.weight_kind = False, ""
@@ -107,6 +108,12 @@ class _Edges(ABC):
             yield EdgeBatch(self._ids(self._src), self._ids(self._dst), self._floats(self._weights))
             self._src, self._dst, self._weights = [], [], []
 
+    def last(self) -> Iterator[EdgeBatch]:
+        """The same at the end of the input. Raises InputError for whole weights out of range."""
+        yield from self.take()
+        if self._large and FLOAT64 not in self._kinds and self._source.weights is not None:
+            raise out_of_range(self._source.weights.negative, path=self._source.name, text=self._large)
+
     def _floats(self, texts: list[str]) -> Any:
         """The weights as from Digits.taken; records their kind in the source."""
         choice, values = self._source.weights, np.empty(len(texts))
@@ -118,7 +125,10 @@ class _Edges(ABC):
             except ValueError:
                 raise self._error("a weight is not a number", "give every edge a number, or keep no weights",
                                   text.strip()) from None
-        whole = all(map(_WHOLE.fullmatch, texts)) and bool(((values >= LEAST_WHOLE) & (values <= LARGEST_WHOLE)).all())
+        whole = all(map(_WHOLE.fullmatch, texts))
+        if whole and not self._large:
+            outside = np.flatnonzero((values < LEAST_WHOLE) | (values > LARGEST_WHOLE))
+            self._large = texts[outside[0]].strip() if len(outside) else ""
         self._kinds.add(WHOLE if whole else FLOAT64)
         self._source.weight_kind = common_kind(self._kinds)
         checked = checked_weights(values, choice, lambda what, _, *, text, remedy: self._error(what, remedy, text))

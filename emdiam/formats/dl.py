@@ -122,7 +122,7 @@ class DlSource(FileSource):
                 values += 1
             place += 1
             yield from edges.ready()
-        yield from edges.take()
+        yield from edges.last()
         if place != whole:
             raise self.error(f"the matrix has {place:,} values where n={header.n:,} demands {whole:,}",
                              remedy="fix n or fetch the file again")
@@ -146,7 +146,7 @@ class DlSource(FileSource):
             zeros += not number(weight)
             values += header.form == "edgelist1" and len(words) > 2
             yield from edges.ready()
-        yield from edges.take()
+        yield from edges.last()
         self._note(zeros)
         self.dropped = {"values": values if self.weights is None else 0}
 
@@ -162,7 +162,7 @@ class DlSource(FileSource):
                 edges.edge(first, other, weight, directed=True)
             zeros += not number(weight)
             yield from edges.ready()
-        yield from edges.take()
+        yield from edges.last()
         self._note(zeros)
         if len(names) != header.n:
             raise self.error(f"the data have {len(names):,} labels where n is {header.n:,}", remedy="quote labels with"

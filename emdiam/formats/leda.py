@@ -70,7 +70,7 @@ class LedaSource(FileSource):
                 raise lines.error("an edge is written as two vertices, a number and a label in |{ }|", line)
             edges.edge(int(found[1]), int(found[2]), found[3].strip(), directed=header.directed)
             yield from edges.ready()
-        yield from edges.take()
+        yield from edges.last()
         more = lines.first(1)
         if more:
             raise lines.error(f"a line behind the {format_count(int(count), 'edge')} that the file declares", more[0],

@@ -22,14 +22,13 @@ from .source import EdgeBatch, pairs_per_batch
 from .streams import ByteStream, after_word, block_bytes_for, line_text, text_blocks
 from .weights import (
     FLOAT64,
-    LARGEST_WHOLE,
-    LEAST_WHOLE,
     NEGATIVE,
     NO_INFINITE,
     NO_NEGATIVE,
     NOT_FINITE,
     WHOLE,
     WeightChoice,
+    out_of_range,
 )
 
 _MISSING, _FIELDS = {word for word in MISSING if word.strip("-?")}, re.compile(r"[\s,]+")
@@ -101,9 +100,7 @@ class LineReader:
         if self._state[kernels.FRACTIONS]:
             return FLOAT64
         if self._state[kernels.LARGE]:
-            raise InputError(f"a whole weight is outside {LEAST_WHOLE if self._minus else 0}..{LARGEST_WHOLE}",
-                             path=self.name, line=int(self._state[kernels.LARGE]),
-                             remedy="scale the weights down, or write one of them with a point to take all as floats")
+            raise out_of_range(self._minus, path=self.name, line=int(self._state[kernels.LARGE]))
         return WHOLE
 
     def _room(self, capacity: int) -> Any:

@@ -93,7 +93,7 @@ class PajekSource(FileSource):
                 raise lines.error("a line that is no part of a network", line, "write edges below a line *Edges or"
                                   " *Arcs, or remove it")
             yield from edges.ready()
-        yield from edges.take()
+        yield from edges.last()
         if doubt:
             raise self.error("there is no section of edges, and a line of a vertex may be an edge", text=doubt,
                              remedy="write a line *Edges above the edges, or at the end if there are none")

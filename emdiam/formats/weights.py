@@ -113,6 +113,12 @@ def _refuse(wrong: npt.NDArray[np.bool_], values: npt.NDArray[Any], refusal: Ref
         raise refusal(what, place, text=str(values[place]), remedy=remedy)
 
 
+def out_of_range(negative: bool, **where: Any) -> InputError:
+    """The error for a whole weight in a text that the store cannot keep as such. where : path, line or text."""
+    return InputError(f"a whole weight is outside {LEAST_WHOLE if negative else 0}..{LARGEST_WHOLE}",
+                      remedy="scale the weights down, or write one of them with a point to take all as floats", **where)
+
+
 def name_a_column(candidates: Sequence[str], column: str, places: Sequence[int]) -> str:
     """The remedy if `column` names no candidate, or is "" and there are several: suggests the closest name, or its
     number. candidates : names of the columns beside the ids. places : their numbers from 0."""

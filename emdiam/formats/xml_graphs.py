@@ -267,7 +267,7 @@ class XmlSource(FileSource):
                     raise self.error(f"no tag ends within {_LONGEST_TAG >> 20} MiB", line=parser.CurrentLineNumber,
                                      remedy=_REMEDY)
                 if collector.full or not more:
-                    yield from collector.take()
+                    yield from collector.take() if more else collector.last()
         self.dropped = {"weights": tags.n_weights if self.weights is None else 0}
 
     def _attach(self, parser: Any, tags: _Tags) -> None:
