@@ -105,15 +105,15 @@ def one_line(text: str) -> str:
         letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
-def no_such(kind: str, name: str, known: Iterable[str]) -> InputError:
+def no_such(kind: str, name: object, known: Iterable[str]) -> InputError:
     """The error for a name that is not among the `known` ones; it suggests the most similar name, if one is close.
 
     kind : the kind of thing named, as in "there is no such KIND".
     """
-    names = list(known)
-    close = closest(name, names)
+    names, text = list(known), str(name)
+    close = closest(text, names)
     remedy = f"choose from: {', '.join(names)}" if names else "there are none"
-    return InputError(f"there is no such {kind}", text=name,
+    return InputError(f"there is no such {kind}", text=text,
                       remedy=remedy if close is None else f"did you mean {close!r}? {remedy}")
 
 

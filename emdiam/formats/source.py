@@ -10,7 +10,7 @@ about one batch in memory, and reports the facts that its format declares.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -213,7 +213,8 @@ def two_columns(given: Any) -> tuple[str, str] | None:
     """
     if given is None:
         return None
-    names = [name.strip() for name in given.split(",")] if isinstance(given, str) else [str(name) for name in given]
+    several = given.split(",") if isinstance(given, str) else given if isinstance(given, Iterable) else [given]
+    names = [str(name).strip() for name in several]
     if len(names) != 2 or not all(names):
         raise InputError("the ends of an edge are two columns", text=str(given),
                          remedy="name both, or give their numbers, as in --columns 1,3")

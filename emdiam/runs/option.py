@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..errors import InputError
 from ..units import parse_count, parse_duration, parse_length, parse_size
 
 # Kinds of values. OFF: a flag that turns something off; ON: a flag that is None when unset; NAMED: a flag that may have
@@ -19,10 +22,19 @@ PARSERS: dict[str, Callable[[Any], Any]] = {
     POSITIVE: lambda value: int(value) if isinstance(value, str) else value,
     DURATION: parse_duration, LENGTH: parse_length,
     FILE: Path, STORE: Path, FOLDER: Path, SCRATCH: Path, EITHER: Path}
+_PATHS = (FILE, STORE, FOLDER, SCRATCH, EITHER)
+# The types that each kind takes in Python, and how a sentence says so. A bool is no number.
+_TYPES: dict[str, tuple[tuple[type, ...], str]] = {
+    SIZE: ((Integral, str), "a number of bytes, or a text such as 4GiB"),
+    COUNT: ((Integral, str), "a whole number, or a text such as 2^20"),
+    DURATION: ((Real, str), "a number of seconds, or a text such as 10min"), LENGTH: ((Real, str), "a number"),
+    **dict.fromkeys((NATURAL, POSITIVE, INTEGER), ((Integral, str), "a whole number")), REAL: ((Real, str), "a number"),
+    TEXT: ((str,), "a text"), INPUT: ((str, os.PathLike), "a path"),
+    **dict.fromkeys(_PATHS, ((str, os.PathLike), "a path"))}
 _ANNOTATIONS = {
     SIZE: "int | str", COUNT: "int | str", DURATION: "float | str", LENGTH: "int | float", NATURAL: "int",
     POSITIVE: "int", INTEGER: "int", REAL: "float", FLAG: "bool", ON: "bool", OFF: "bool", NAMED: "str",
-    TEXT: "str", INPUT: "str", **dict.fromkeys((FILE, STORE, FOLDER, SCRATCH, EITHER), "str | Path")}
+    TEXT: "str", INPUT: "str", **dict.fromkeys(_PATHS, "str | Path")}
 
 # Names that modules of the library with numpy or numba also define; tests compare them.
 CODECS = ("lz4", "pcodec", "none")
@@ -108,5 +120,15 @@ class Option(NamedTuple):
 
     def parsed(self, value: Any) -> Any:
         """Parse a value of the command line or of Python. Raises InputError."""
+        types, words = _TYPES.get(self.kind, ((), ""))
+        is_bool = type(value).__name__ in ("bool", "bool_")
+        if self.kind in (FLAG, ON, OFF):
+            types, words, is_bool = (bool,), "True or False", not is_bool
         parse = PARSERS.get(self.kind)
-        return value if parse is None else parse(value)
+        try:
+            if words and not self.annotation and (is_bool or not (types == (bool,) or isinstance(value, types))):
+                raise TypeError
+            return value if parse is None else parse(value)
+        except (TypeError, ValueError):
+            raise InputError(f"the value of {self.flag} is of another kind", text=str(value)[:80],
+                             remedy=f"give {words}") from None
