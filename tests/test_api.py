@@ -429,3 +429,16 @@ def test_type_hints_of_public_names_can_be_had(module: str):
 def test_eccentricities_along_arcs_have_a_direction(directed: object) -> None:
     with pytest.raises(InputError, match="directed is out or in"):
         emdiam.eccentricities([(1, 2)], directed=directed)
+
+
+@pytest.mark.parametrize(("keywords", "takes"), [
+    ({"threads": "x"}, "threads=.*a whole number"), ({"threads": 1.5}, "threads=.*a whole number"),
+    ({"threads": True}, "threads=.*a whole number"), ({"memory": []}, "memory=.*a text such as 4GiB"),
+    ({"method": 3}, "no such method: '3'|method=.*a text"), ({"device": 3}, "device=.*a text"),
+    ({"certificate": 7}, "certificate=.*a path"), ({"columns": 3}, "columns="),
+    ({"require_connected": 3}, "require_connected=.*True or False"),
+    ({"time_limit": []}, "time_limit=.*a number of seconds"),
+])
+def test_a_value_of_another_kind_is_refused_in_a_sentence(keywords: dict[str, Any], takes: str):
+    with pytest.raises(InputError, match=takes):
+        emdiam.exact(nx.path_graph(3), **keywords)

@@ -189,8 +189,8 @@ def _either(forms: Mapping[str, str], *kinds: str) -> str:
 
 
 def _kind_of_small(values: Any, refuse: Refuse, forms: Mapping[str, str]) -> str:
-    """The kind of a 2 x 2 or 3 x 3 array. A matrix has only 0 and 1 (other values are ids or weights). A 2 x 2 array is
-    accepted only if all its readings have the same arcs."""
+    """The kind of a 2 x 2 or 3 x 3 array. A matrix has only 0 and 1 (other values are ids or weights), or is 2 x 2 with
+    zeros on its diagonal. A 2 x 2 array is accepted only if all its readings have the same arcs."""
     ones = bool(np.isin(values, (0, 1)).all())
     if len(values) == 3:
         if ones:
@@ -198,7 +198,8 @@ def _kind_of_small(values: Any, refuse: Refuse, forms: Mapping[str, str]) -> str
         raise refuse("an array of 3 x 3 may be a matrix with weights, or three edges with weights",
                      remedy=_either(forms, MATRIX, _TRIPLES))
     by_rows, by_columns = _arcs(values), _arcs(values.T)
-    as_matrix = ({0, 1}, _arcs(np.argwhere(values != 0))[1]) if ones else by_rows
+    hollow = not np.diagonal(values).any()
+    as_matrix = ({0, 1}, _arcs(np.argwhere(values != 0))[1]) if ones or hollow else by_rows
     if not by_rows == by_columns == as_matrix:
         raise refuse("an array of 2 x 2 may be two edges by rows, two by columns, or a matrix, and here these differ",
                      remedy=_either(forms, PAIRS, INDEX, MATRIX))

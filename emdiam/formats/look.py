@@ -37,6 +37,7 @@ from .look_faults import (
     in_doubt,
     list_mark,
     refuse_contradictions,
+    refuse_headed_rows,
     refuse_lengths,
     refuse_marked_ids,
     refuse_numbered,
@@ -155,6 +156,8 @@ def _plain(sample: Sample, name: str, wishes: Wishes) -> Reading:
     if wishes.format is None:
         if wishes.columns is None:
             refuse_numbered(sample.texts, rewrite, name)
+            if rewrite not in (TUPLES, ":", "-"):
+                refuse_headed_rows(fields.records, sample.whole, name)
         refuse_contradictions(fields, sample, rewrite, name)
         if wishes.columns is None:
             refuse_lengths(fields.records, sample, name, wishes.ids == STRING)
@@ -275,7 +278,7 @@ def _of_edges(base: Reading, sample: Sample, fields: Fields, name: str, wishes: 
                          remedy="delete it if it is a comment, else put the id in double quotes")
     if base.format == CSV and not base.skip:
         base = replace(base, skip=sample.lines[0].offset, line=sample.lines[0].number)
-    if kind == NONE and base.id_kind == INT and wishes.header == "auto":
+    if kind == NONE and base.id_kind == INT and wishes.header == "auto" and base.columns == (0, 1):
         base = replace(base, header=HELD)
     if wishes.weights is not None and not base.names:
         refuse_weights_above(named_above(sample, base.separator, width, True), base.columns, wishes.weights, name)
@@ -294,7 +297,7 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
                              text=" ".join(records[0]), remedy="delete it")
         return shape.SIF
     if format_suffix(name) == ".adjlist" and not shape.is_multiline(records):
-        refuse_counted_lists(records, name)
+        refuse_counted_lists(records, name, True)
         return shape.ADJLIST
     if base.rewrite == ":":
         return shape.ADJLIST

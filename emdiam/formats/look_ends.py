@@ -298,14 +298,17 @@ def refuse_lists(rest: Records, ends: Records, path: str) -> None:
                              remedy="write an edge a line" + (", or say --format adjlist" if lists else ""))
 
 
-def refuse_counted_lists(records: Records, path: str) -> None:
-    """Raise InputError if lists of neighbours have their length in front, or a mark at the end."""
+def refuse_counted_lists(records: Records, path: str, lists: bool = False) -> None:
+    """Raise InputError if lists of neighbours have their length in front, or a mark at the end. lists : whether the
+    lines are lists."""
     widths = {len(row) for row in records}
     if len(records) < _THIRD or min(widths) < _THIRD:
         return
     what, uneven = "", len(widths) > 1
     counted = all(row[1] == str(len(row) - 2) for row in records)
-    if (uneven or max(widths) > _FEW) and counted and not are_mutual(records):
+    heads = {row[0] for row in records}
+    known = counted and all(heads.issuperset(row[_THIRD:]) for row in records)
+    if counted and (uneven or lists or known or max(widths) > _FEW) and not are_mutual(records):
         what = "the second field of every line is the number of those behind it, as if these were lists"
     elif uneven and len(records) >= _FEW < max(widths) and len({row[-1] for row in records}) == 1 and (
             records[0][-1] in ("0", "-1")):

@@ -119,7 +119,6 @@ def refuse_contradictions(fields: Fields, sample: Sample, rewrite: str, path: st
     """Raise InputError if a part of the lines is written in another way than the rest. rewrite : see Reading."""
     if rewrite in ("(", ":", "-"):
         return
-    _refuse_headed_rows(fields.records, sample.whole, path)
     if rewrite:
         quoted = next((line for line in sample.texts if '"' in line), "")
         if quoted:
@@ -451,7 +450,7 @@ def _refuse_named_rows(records: Sequence[Sequence[str]], path: str) -> None:
                              remedy="write both in one order" if cell is None else "write 0 for no edge")
 
 
-def _refuse_headed_rows(records: Sequence[Sequence[str]], whole: bool, path: str) -> None:
+def refuse_headed_rows(records: Sequence[Sequence[str]], whole: bool, path: str) -> None:
     """Raise InputError if a square of numbers, symmetric or of 0 and 1 alone, is behind the names of its rows, or below
     a line with other names than these or with their number; or a table of 0 and 1 alone is both."""
     for above, rows in (((), records), (records[0], records[1:])):
@@ -472,8 +471,8 @@ def _refuse_headed_rows(records: Sequence[Sequence[str]], whole: bool, path: str
             if _are_bits(cells) or [list(column) for column in zip(*cells, strict=True)] == cells:
                 raise InputError("a square of numbers, like a matrix, is below a line or behind the names of its rows",
                                  path=path, text=" ".join(records[0]), remedy="delete the line and the fields"
-                                 " beside the matrix, or write its names above and before its rows, or say --format"
-                                 " edgelist if each line is an edge")
+                                 " beside the matrix, or write its names above and before its rows, or say --columns"
+                                 " 1,2 if each line is an edge")
 
 
 def _are_names_of_rows(names: Sequence[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ..errors import InputError
@@ -16,6 +17,7 @@ BOM = "\ufeff"
 _EITHER = "the first line may be names of columns, or an edge"
 _WHICH = "say which with --header names, or --header none"
 _FEW = 3
+_PARTED = re.compile(r"[1-9]\d{0,2}(?:[., \u00a0\u202f']\d{3})+(?:[.,]\d+)?", re.ASCII)  # a number of thousands
 # Words of a line that says what follows; first words of it, and marks of comments in other languages.
 _TITLES = frozenset("directed undirected graph network nodes vertices edges edgelist list links relations interactions"
                     " matrix dataset".split())
@@ -125,7 +127,8 @@ def _above_numbers(first: Sequence[str], rest: Records, table: bool) -> bool:
     two others, because ids of both kinds may be mixed."""
     if len(first) != width_of(rest) or (len(rest) < 2 and not table):
         return False
-    return any(all(is_number(row[i]) for row in rest) for i in range(len(first)) if first[i])
+    return any(all(is_number(row[i]) or _PARTED.fullmatch(row[i]) for row in rest) for i in range(len(first))
+               if first[i])
 
 
 def _are_words_for_ends(first: Sequence[str], rest: Records) -> bool:

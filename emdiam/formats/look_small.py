@@ -48,8 +48,8 @@ def refuse_small(records: Records, comments: Sequence[str], marked: bool, weight
                          remedy=f"{_AN_EDGE}, else write the matrix as a list of edges")
     if _have_question(records):
         raise InputError("the first line and the last have two fields, and all others more: they may be counts and a"
-                         " question, or edges", path=path, text=text, remedy=f"delete both if they are no edges, or"
-                         f" {_AN_EDGE}")
+                         " question, or edges", path=path, text=text, remedy="delete both if they are no edges, or"
+                         " say --header none if each line is an edge")
     if not weighted and len(records) == _PAIR and not width_of(records) and "1" in records[0] and all(
             map(is_integer, (*records[0], *records[1][:_PAIR]))):
         raise InputError("the first line may be counts, or a vertex and its neighbours", path=path, text=text,

@@ -16,6 +16,7 @@ from typing import Any
 
 from .digits import float_or_decimal
 from .json_neighbours import JsonError, graph_of_neighbours
+from .look_shape import may_be_rows
 from .tables import certain_pair, weak_pair
 from .whole import WholeGraph, unique
 
@@ -85,7 +86,7 @@ def _is_row_of_giraph(row: Any) -> bool:
 
 
 def _refuse_rows(value: list[Any]) -> None:
-    """Raise JsonError for lists that may be rows of a matrix, or neighbours of vertices 0, 1 and so on."""
+    """Raise JsonError for lists that may be rows of a matrix, or neighbours of vertices 0 or 1 and so on."""
     n = len(value)
     if all(isinstance(row, list) for row in value) and len(set(map(len, value))) > 1 and all(
             isinstance(end, int | str) for row in value for end in row):
@@ -94,10 +95,7 @@ def _refuse_rows(value: list[Any]) -> None:
     if n < 3 or not all(isinstance(row, list) and all(map(_is_whole, row)) for row in value):
         return
     bits = all(len(row) == n and set(row) <= {0, 1} for row in value)
-    lists = all(0 <= other < n and other != vertex and vertex in value[other]
-                for vertex, row in enumerate(value) for other in row)
-    if bits or (lists and {frozenset(row) for row in value if len(row) == len(("src", "dst"))} != {
-            frozenset((vertex, other)) for vertex, row in enumerate(value) for other in row}):
+    if bits or may_be_rows([list(map(str, row)) for row in value], True):
         raise JsonError("the lists may be edges, or the rows of a matrix or of neighbours", "write nodes and links, or"
                         " the graph as an edge list")
 

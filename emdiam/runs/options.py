@@ -215,7 +215,8 @@ _ROWS = (
     Option("targets", INPUT, "See --sources. [default: all vertices]", "FILE", of="distances",
            **_OF_DISTANCES, annotation="str | Path | Sequence[Any] | None"),
     # Shortest paths.
-    Option("source", help="The vertex that paths begin at, by its id in the input.", metavar="ID", required=True),
+    Option("source", help="The vertex that paths begin at, by its id in the input.", metavar="ID", required=True,
+           annotation="int | str"),
     Option("target", help="Show a shortest path to this vertex.", metavar="ID", annotation="int | str | None"),
     Option("method", help="How paths are searched; see docs/algorithms/shortest-paths.md.", of="sssp",
            choices=(*SEARCHES, *DEVICE_SEARCHES), default="auto"),

@@ -411,6 +411,17 @@ def test_weights_of_gexf_1_0(tmp_path: Path):
     assert emdiam.diameter(path, weighted=True).diameter == 7
 
 
+def test_a_number_before_letters_is_no_weight_of_dot(tmp_path: Path):
+    """Which graphviz reads as two words; in quotes it is one."""
+    path = tmp_path / "g.dot"
+    path.write_text("graph { a -- b [weight=1e2]; b -- c [weight=5]; }")
+    assert emdiam.diameter(path).diameter == 2
+    with pytest.raises(InputError, match="weight is a number before letters"):
+        emdiam.diameter(path, weighted=True)
+    path.write_text('graph { a -- b [weight="1e2"]; b -- c [weight=5]; }')
+    assert emdiam.diameter(path, weighted=True).diameter == 105
+
+
 def test_defaults_of_dot_are_weights_of_the_edges_behind_them(tmp_path: Path):
     path = tmp_path / "g.dot"
     path.write_text("graph { edge [weight=5]; a -- b; subgraph { edge [weight=2]; b -- c } c -- d; EDGE [weight=7];"

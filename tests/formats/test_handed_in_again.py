@@ -130,10 +130,15 @@ def test_dates_are_no_ends_of_a_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("negative", "least"), [(False, "0"), (True, "-2147483648")])
-@pytest.mark.parametrize("rows", ["source,target,weight\n1,2,4294967296\n", '[{"source": 1, "target": 2, "weight": '
-                                  "4294967296}]"])
-def test_the_range_of_weights_is_that_of_the_option(negative: bool, least: str, rows: str, tmp_path: Path) -> None:
-    path = tmp_path / ("g.csv" if rows.startswith("source") else "g.json")
+@pytest.mark.parametrize(("suffix", "rows"), [
+    (".csv", "source,target,weight\n1,2,4294967296\n"),
+    (".json", '[{"source": 1, "target": 2, "weight": 4294967296}]'),
+    (".net", "*Vertices 2\n*Edges\n1 2 4294967296\n"), (".dl", "dl n=2\nformat=edgelist1\ndata:\n1 2 4294967296\n"),
+    (".graphml", "<graphml><key id='w' for='edge' attr.name='weight' attr.type='long'/><graph edgedefault='undirected'>"
+     "<edge source='a' target='b'><data key='w'>4294967296</data></edge></graph></graphml>")])
+def test_the_range_of_weights_is_that_of_the_option(negative: bool, least: str, suffix: str, rows: str, tmp_path: Path
+                                                    ) -> None:
+    path = tmp_path / f"g{suffix}"
     path.write_text(rows)
     with pytest.raises(InputError, match=rf"outside {least}\.\.4294967295"):
         emdiam.convert(path, tmp_path / "g.zarr", weights=WeightChoice(negative=negative))

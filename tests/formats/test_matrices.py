@@ -107,6 +107,7 @@ def test_npz_of_every_kind_is_as_scipy_reads_it(tmp_path: Path, kind: str) -> No
     [
         (np.zeros((4, 5)), "no list of edges"),
         (np.array([[0, 5], [1, 2]]), "2 x 2"),
+        (np.array([[0, 5], [5, 0]]), "2 x 2"),
         (np.zeros((3, 3)) + 2, "3 x 3"),
         (np.zeros(4), "shape"),
         (np.array([["a", "b"]]), "no edges"),
