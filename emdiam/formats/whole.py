@@ -315,7 +315,8 @@ class JsonSource(WholeSource):
     format, memory_factor = "json", 25
 
     def _graph(self, data: bytes) -> WholeGraph:
-        from .text_graphs import JsonError, graph_of_json
+        from .json_neighbours import JsonError
+        from .text_graphs import graph_of_json
 
         try:
             return graph_of_json(self._text(data), self.weights is not None)
