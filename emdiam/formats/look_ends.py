@@ -307,7 +307,7 @@ def refuse_counted_lists(records: Records, path: str, lists: bool = False) -> No
     what, uneven = "", len(widths) > 1
     counted = all(row[1] == str(len(row) - 2) for row in records)
     heads = {row[0] for row in records}
-    known = counted and all(heads.issuperset(row[_THIRD:]) for row in records)
+    known = heads == {field for row in records for field in row[_THIRD:]}
     if counted and (uneven or lists or known or max(widths) > _FEW) and not are_mutual(records):
         what = "the second field of every line is the number of those behind it, as if these were lists"
     elif uneven and len(records) >= _FEW < max(widths) and len({row[-1] for row in records}) == 1 and (

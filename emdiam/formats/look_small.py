@@ -50,8 +50,8 @@ def refuse_small(records: Records, comments: Sequence[str], marked: bool, weight
         raise InputError("the first line and the last have two fields, and all others more: they may be counts and a"
                          " question, or edges", path=path, text=text, remedy="delete both if they are no edges, or"
                          " say --header none if each line is an edge")
-    if not weighted and len(records) == _PAIR and not width_of(records) and "1" in records[0] and all(
-            map(is_integer, (*records[0], *records[1][:_PAIR]))):
+    uneven = len(records) == _PAIR and min(map(len, records)) > 1 > width_of(records) and "1" in records[0]
+    if uneven and not weighted and all(map(is_integer, (*records[0], *records[1][:_PAIR]))):
         raise InputError("the first line may be counts, or a vertex and its neighbours", path=path, text=text,
                          remedy="say --header counts, or --format adjlist")
     if _have_number_of_graphs(records):
