@@ -1,7 +1,7 @@
 """JSON objects of the neighbours of each vertex, as of networkx.to_dict_of_lists and to_dict_of_dicts.
 
 {"a": ["b", "c"]}, {"a": {"b": 3.0}} and {"a": {"b": {"weight": 3.0}}}. A table that pandas writes has this form too: it
-is refused if it cannot be told from a graph.
+is refused where it may be either.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ _FEW, _LEAST = 3, 2
 # Two columns may be both ends of edges if at least one in this number of their values is in both.
 _SIDES = 3
 _KINDS = 4  # the same, if the column between these has few values
-# Up to this number of lines, a value that two columns share says as much as many of them in longer lists.
+# Up to this number of lines, one value that two columns share is enough.
 _FEW_LINES = 6
 
 

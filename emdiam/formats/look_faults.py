@@ -294,7 +294,7 @@ def _refuse_lists_behind(records: Sequence[Sequence[str]], sample: Sample, path:
     met = {*heads, *(field for field in behind if not _INNER_BLANK.search(field))}
     if {len(row) for row in records} == {2} and all(map(is_number, behind)) and not all(
             map(is_id_number, heads)) and set(heads).isdisjoint(behind):
-        raise InputError("a number is behind every colon, which may be a length or another value of what is before it",
+        raise InputError("a number is behind every colon, which may be a length or another value",
                          path=path, text=sample.texts[0], remedy="write an edge a line, two ids and the value behind"
                          " them, with blanks between them")
     numbered = len(records) > 1 and {len(row) for row in records} == {_FEW} and set(heads).isdisjoint(behind)

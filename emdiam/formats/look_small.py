@@ -114,7 +114,7 @@ def _have_question(records: Records) -> bool:
 
 
 def _have_number_of_graphs(records: Records) -> bool:
-    """Whether a number is above two counts, the second of which is that of the lines below."""
+    """Whether a number is above two counts, and the second is the number of lines below."""
     if [len(row) for row in records[:_PAIR]] != [1, _PAIR] or not all(map(is_integer, (*records[0], *records[1]))):
         return False
     return value_of(records[1][1]) == len(records) - _PAIR > 0
