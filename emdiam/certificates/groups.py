@@ -98,7 +98,7 @@ class LabelStage:
         return last if isinstance(last, list) else self._filled(last)
 
     def use(self, group: LabelGroup) -> list[Gathered]:
-        """Use all columns, in one group whose check against the edges is left to the caller; returns as `run` does."""
+        """Use all columns, in one group; the caller checks it against the edges. Returns as `run` does."""
         group.find_reach(self._store)
         self._use(group)
         return self._filled(group)

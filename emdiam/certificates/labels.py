@@ -97,7 +97,7 @@ class LabelGroup:
               beside: Work | None = None, ids: np.ndarray | None = None) -> None:
         """Prove that the columns have the module's properties, in one pass over the edges. roomy : whether another
         column fits in memory; level columns, whose every arc is examined, are read faster from a separate copy.
-        beside : called with every run, too. ids : of all arcs, if they are in memory.
+        beside : called with every run, too. ids : all neighbours, if they are in memory.
 
         Raises WrongLabel if they do not, which is a fault of the traversals, not of a certificate.
         """

@@ -94,7 +94,7 @@ class _Pass:
                 return False
 
     def _proved(self, group: LabelGroup, plan: GroupPlan, ids: np.ndarray | None) -> bool:
-        """Prove the claims by the proposed labels, and check them. ids : of all arcs, if they are in memory."""
+        """Prove the claims by the proposed labels, and check them. ids : all neighbours, if they are in memory."""
         seconds = self._report.seconds
         with timed(seconds, "labels"):
             gathered = LabelStage(self._store, self._parts, group.member, self._budget, self._report).use(group)

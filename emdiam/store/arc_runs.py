@@ -137,7 +137,7 @@ def scan_arcs(store: Store, threads: int, work: Work, tick: Tick | None = None, 
 
 
 def run_ids(store: Store, run: ArcRun, in_memory: np.ndarray | None = None) -> np.ndarray:
-    """The neighbours of a run, id_dtype[arcs of the run]. in_memory : of all arcs, else they are read. Raises
+    """The neighbours of a run, id_dtype[arcs of the run]. in_memory : all neighbours, else they are read. Raises
     StoreError for an invalid one."""
     if in_memory is None:
         buffer = np.empty((run.count, store.indices.chunk_items), store.id_dtype)

@@ -163,8 +163,8 @@ class _ComponentRun:
         self.earlier = EarlierSweeps(method.earlier)
 
     def proof(self) -> ComponentProof:
-        """The proof of the limit, once solve has returned: without what was searched from after the limit's own proof,
-        of a limit that a longer path has raised since then."""
+        """The proof of the limit, once solve has returned. If a longer path has raised the limit since it was proved
+        as an upper bound, later pivots and sources are not in it."""
         length, source, target = self.longest
         n_pivots, n_sources = next((counts for upper, *counts in self.proved if upper <= self.limit),
                                    (len(self.pivots), len(self.sources)))
