@@ -43,8 +43,8 @@ _BLAS = "scipy.linalg.cython_blas"
 # which Python's error model would check for.
 _KERNEL: dict[str, Any] = {"nopython": True, "boundscheck": None, "error_model": "numpy", "no_cfunc_wrapper": True,
                            "no_cpython_wrapper": True}
-# Passes of numba for features that kernels lack: contexts, closures, functions that numba inlines, literals that are unrolled,
-# listings of types. Kernels are the same without.
+# Passes of numba for features that kernels lack: contexts, closures, functions that numba inlines, literals that are
+# unrolled, listings of types. Kernels are the same without.
 _UNUSED = frozenset("""WithLifting InlineClosureLikes RewriteDynamicRaises MakeFunctionToJitFunction InlineInlinables
     FindLiterallyCalls LiteralUnroll LiteralPropagationSubPipelinePass InlineOverloads AnnotateTypes""".split())
 # Functions and methods of numpy that make an array.

@@ -35,9 +35,9 @@ MOST_COLUMNS = 64
 # Arcs of a row that are examined together; the labels of their heads are prefetched by this number of arcs ahead, since
 # rows of many columns are far apart.
 _ARCS, _AHEAD = 4, 12
-# Up to these numbers of columns are proposed with a BFS each; one multi-source BFS would not be quicker: if it saves
-# passes over edges on disk, and with all edges in memory.
-FEW_COLUMNS, FEW_IN_MEMORY = 4, 16
+# Up to these numbers of columns, of a group and of a certificate, are proposed with a BFS each: one multi-source BFS
+# would not be quicker.
+FEW_COLUMNS, FEW_IN_ALL = 4, 16
 REPORT = "this is a fault of emdiam or of the store: see emdiam info --check, and please report it"
 
 

@@ -23,7 +23,7 @@ from ..stream.plan import MIN_BLOCKS, MemoryPlan, Phase, program_bytes, too_smal
 from ..traverse.multi import batch_bytes
 from ..traverse.workspace import workspace_bytes
 from ..units import current_rss_bytes, format_size
-from .labels import FEW_COLUMNS, FEW_IN_MEMORY, MOST_COLUMNS
+from .labels import FEW_COLUMNS, FEW_IN_ALL, MOST_COLUMNS
 
 _MARGIN = 8 << 20
 # Additional columns that fit in memory.
@@ -102,10 +102,10 @@ def plan_groups(
     # Over long distances the sources of a batch share little, and each level is a pass for all of them.
     short = item_bytes == 1
     ways: list[tuple[float, int, int, bool, int]] = []
-    for batched in (True, False) if short and n_columns > FEW_COLUMNS else (False,):
+    for batched in (True, False) if short and n_columns > FEW_IN_ALL else (False,):
         for arena, levels in ((whole, 0), (least, _SHORT_PASSES if short else _LONG_PASSES)):
-            if levels == 0 and (not plan.in_ram or (batched and n_columns <= FEW_IN_MEMORY)):
-                continue  # the engine's own plan has less for the arena, or a BFS each is quicker
+            if levels == 0 and not plan.in_ram:
+                continue  # the engine's own plan has less for the arena
             beside = BESIDE if levels == 0 else 0
             columns = _most_columns(n_columns, n, item_bytes, room - arena - beside * n * item_bytes, batched)
             if columns > (FEW_COLUMNS if batched else 0):

@@ -126,7 +126,9 @@ class Option(NamedTuple):
             types, words, is_bool = (bool,), "True or False", not is_bool
         parse = PARSERS.get(self.kind)
         try:
-            if words and not self.annotation and (is_bool or not (types == (bool,) or isinstance(value, types))):
+            own = type(value).__module__.startswith("emdiam.")  # a parsed value, such as a selected device
+            if words and not (self.annotation or own) and (
+                    is_bool or not (types == (bool,) or isinstance(value, types))):
                 raise TypeError
             return value if parse is None else parse(value)
         except (TypeError, ValueError):

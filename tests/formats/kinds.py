@@ -296,3 +296,18 @@ _PLAIN = {
 TEXTS: dict[str, Kind] = {**_LISTS, **_MATRICES, **_COUNTS, **_HEADERS, **_COLUMNS, **_SEPARATORS, **_IDS, **_DOUBTFUL,
                           **_PLAIN}
 """Kinds of plain text."""
+
+
+def refused(suffix: str, *rows: str) -> Kind:
+    """Lines that are no graph."""
+    return Kind(suffix, path_of(*rows), None)
+
+
+def doubtful(suffix: str, right: Facts, *rows: str) -> Kind:
+    """Lines that are refused, with a remedy that leads to the graph."""
+    return Kind(suffix, path_of(*rows), right, refusable=True)
+
+
+def read(suffix: str, right: Facts, *rows: str) -> Kind:
+    """Lines that are read."""
+    return Kind(suffix, path_of(*rows), right)
