@@ -14,7 +14,7 @@ from emdiam.gpu.spread import Spreader, WholeSpread
 from emdiam.gpu.variants.bounds_dal import DeviceBounds, diameter_by_bounds
 from emdiam.gpu.variants.layouts import list_matrix, padded_lists
 
-from . import drivers_columns, drivers_forced, drivers_paged, drivers_rows, drivers_weighted, twins
+from . import drivers_arcs, drivers_columns, drivers_forced, drivers_paged, drivers_rows, drivers_weighted, twins
 
 if TYPE_CHECKING:
     from .verify import Subject
@@ -125,6 +125,7 @@ DRIVERS: Mapping[str, tuple[tuple[str, ...], Check]] = {
     "layouts": (_NONE, _layouts), "sums": (_NONE, drivers_forced.sums), "bounds": (_NONE, _bounds),
     "diameter": (_NONE, _diameter), "columns": (_NONE, drivers_columns.columns),
     "pivot bounds": (_NONE, drivers_columns.pivots), "folds": (_NONE, drivers_columns.folds),
+    "along arcs": (_NONE, drivers_arcs.searches), "bounds along arcs": (_NONE, drivers_arcs.bounds),
     "BFS-4K, forced": (_NONE, drivers_forced.four_k), "auto, forced": (tuple(MAPPINGS), drivers_forced.auto),
     "luo, forced": (tuple(MAPPINGS), drivers_forced.luo),
     "multi-source": (tuple(MAPPINGS), _multi_source), "spread": (tuple(MAPPINGS), _spread),

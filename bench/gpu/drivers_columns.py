@@ -67,7 +67,7 @@ def _writes(device: Any, values: np.ndarray, other: np.ndarray) -> Iterator[bool
 
 def pivots(subject: Subject, mapping: str) -> Iterator[bool]:
     """Bounds folded after two BFS of one component, and what is chosen by them."""
-    _need_numba()
+    need_numba()
     from emdiam.gpu.device_column import DeviceColumn, DevicePivotBounds
 
     device, first = subject.setting.device, subject.sources[0]
@@ -95,7 +95,7 @@ def pivots(subject: Subject, mapping: str) -> Iterator[bool]:
 
 def folds(subject: Subject, mapping: str) -> Iterator[bool]:
     """The steps that methods share, on the device against the same on the host."""
-    _need_numba()
+    need_numba()
     from emdiam.gpu.device_column import DeviceColumn
     from emdiam.traverse.ram_column import RamColumn
 
@@ -121,7 +121,7 @@ def folds(subject: Subject, mapping: str) -> Iterator[bool]:
         yield np.array_equal(np.asarray(host), np.asarray(gpu))
 
 
-def _need_numba() -> None:
+def need_numba() -> None:
     """The engine's columns are compiled by numba. Raises Skipped without it."""
     if importlib.util.find_spec("numba") is None:
         raise Skipped("numba is not installed")
