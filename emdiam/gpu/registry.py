@@ -155,7 +155,7 @@ ENTRIES: tuple[KernelEntry, ...] = (
            "hong_level", builds=GRAPHS),
     *plain("variants/bfs_directions.cu", "top_down_level", "bottom_up_level", builds=GRAPHS),
     *mapped("variants/bfs_luo.cu", "luo_level"),
-    *mapped("variants/bfs_luo.cu", "luo_levels_block", registers=40),
+    *mapped("variants/bfs_luo.cu", "luo_levels_block", registers=48),
     *mapped("variants/bfs_luo.cu", "luo_levels_grid", registers=40, cooperative=True),
     *mapped("variants/bfs_merrill.cu", "merrill_expand", "merrill_expand_contract"),
     *mapped("variants/bfs_merrill.cu", "merrill_contract", "merrill_contract_expand", registers=32),

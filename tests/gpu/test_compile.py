@@ -101,10 +101,11 @@ def test_every_build_of_every_entry_compiles_within_its_budget(architecture: int
 @needs_nvcc
 @pytest.mark.slow
 def test_every_build_compiles_where_a_multiprocessor_has_1536_threads() -> None:
-    """Graphics cards of compute capability 12: fewer blocks are resident there (simt.cuh), and few builds spill."""
+    """Graphics cards of compute capability 12: fewer blocks are resident there (simt.cuh), with more registers."""
     logs = compile_logs(builds(), 120)
-    spilling = sum(any(usage.spills for usage in read_log(log).values()) for log in logs)
-    assert spilling <= 14 < len(logs) == len(builds())
+    spilling = [build for build, log in zip(builds(), logs, strict=True)
+                if any(usage.spills or usage.stack for usage in read_log(log).values())]
+    assert spilling == [] and len(logs) > 600
 
 
 def test_every_kernel_file_is_registered() -> None:

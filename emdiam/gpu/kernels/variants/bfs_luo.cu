@@ -130,8 +130,9 @@ DEVICE void luo_levels(const Tiers& tiers, const INDEX* offsets, const VERTEX* n
 // offsets: INDEX[n + 1], neighbours: VERTEX[m], distances: u32[n] with all bits set where unreached; even, odd:
 // VERTEX[n], the frontiers of levels of even and odd distance; limit: see luo_levels; state: u64[2], size of the
 // frontier and its distance, read and written; tails: u64[3], zeros before. One block.
-ENTRY(256) luo_levels_block(const INDEX* offsets, const VERTEX* neighbours, VERTEX* even, VERTEX* odd, u32* distances,
-                            u64 limit, u64* state, u64* tails) {
+// Without the 5 the compiler spills where a multiprocessor has 1,536 threads.
+ENTRY(256, 5) luo_levels_block(const INDEX* offsets, const VERTEX* neighbours, VERTEX* even, VERTEX* odd,
+                               u32* distances, u64 limit, u64* state, u64* tails) {
     TIERS(tiers);
     luo_levels(tiers, offsets, neighbours, even, odd, distances, limit, state, tails, [] { __syncthreads(); });
 }
