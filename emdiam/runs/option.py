@@ -29,8 +29,8 @@ _TYPES: dict[str, tuple[tuple[type, ...], str]] = {
     COUNT: ((Integral, str), "a whole number, or a text such as 2^20"),
     DURATION: ((Real, str), "a number of seconds, or a text such as 10min"), LENGTH: ((Real, str), "a number"),
     **dict.fromkeys((NATURAL, POSITIVE, INTEGER), ((Integral, str), "a whole number")), REAL: ((Real, str), "a number"),
-    TEXT: ((str,), "a text"), INPUT: ((str, os.PathLike), "a path"),
-    **dict.fromkeys(_PATHS, ((str, os.PathLike), "a path"))}
+    **dict.fromkeys((FLAG, ON, OFF), ((bool,), "True or False")), TEXT: ((str,), "a text"),
+    INPUT: ((str, os.PathLike), "a path"), **dict.fromkeys(_PATHS, ((str, os.PathLike), "a path"))}
 _ANNOTATIONS = {
     SIZE: "int | str", COUNT: "int | str", DURATION: "float | str", LENGTH: "int | float", NATURAL: "int",
     POSITIVE: "int", INTEGER: "int", REAL: "float", FLAG: "bool", ON: "bool", OFF: "bool", NAMED: "str",
@@ -121,16 +121,19 @@ class Option(NamedTuple):
     def parsed(self, value: Any) -> Any:
         """Parse a value of the command line or of Python. Raises InputError."""
         types, words = _TYPES.get(self.kind, ((), ""))
-        is_bool = type(value).__name__ in ("bool", "bool_")
-        if self.kind in (FLAG, ON, OFF):
-            types, words, is_bool = (bool,), "True or False", not is_bool
         parse = PARSERS.get(self.kind)
         try:
-            own = type(value).__module__.startswith("emdiam.")  # a parsed value, such as a selected device
-            if words and not (self.annotation or own) and (
-                    is_bool or not (types == (bool,) or isinstance(value, types))):
+            if words and not self.annotation and not _is_of(value, types):
                 raise TypeError
             return value if parse is None else parse(value)
         except (TypeError, ValueError):
             raise InputError(f"the value of {self.flag} is of another kind", text=str(value)[:80],
                              remedy=f"give {words}") from None
+
+
+def _is_of(value: Any, types: tuple[type, ...]) -> bool:
+    """Whether a value has one of these types, or is parsed already, such as a selected device. A bool is no number."""
+    is_bool = type(value).__name__ in ("bool", "bool_")
+    if is_bool or types == (bool,):
+        return is_bool and types == (bool,)
+    return isinstance(value, types) or type(value).__module__.startswith("emdiam.")

@@ -40,13 +40,15 @@ typedef unsigned long long u64;
 // external linkage would be one array for several modules under the shim.
 #define DEVICE static __device__ __forceinline__
 // Before the name of every entry: most threads of a block, and least blocks that a multiprocessor with 2,048 threads
-// should hold; three quarters of them where it has 1,536, as those of graphics cards.
+// should hold; three quarters of them where it has 1,536 (MOST_RESIDENT), as those of graphics cards.
 #define ENTRY(...) extern "C" __global__ void ENTRY_BOUNDS(__VA_ARGS__, THREADS_AND_BLOCKS, THREADS_ALONE, 0)(__VA_ARGS__)
 #define ENTRY_BOUNDS(threads, blocks, name, ...) name
 #define THREADS_ALONE(threads) __launch_bounds__(threads)
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ <= 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100)
+#define MOST_RESIDENT 2048
 #define THREADS_AND_BLOCKS(threads, blocks) __launch_bounds__(threads, blocks)
 #else
+#define MOST_RESIDENT 1536
 #define THREADS_AND_BLOCKS(threads, blocks) __launch_bounds__(threads, ((blocks) * 3 + 1) / 4)
 #endif
 

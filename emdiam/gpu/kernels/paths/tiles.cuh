@@ -17,14 +17,9 @@
 #endif
 #define SIDE (TILE / 4)
 #define TILE_THREADS (SIDE * SIDE)
-// Blocks that should be resident: 512 threads with 128 registers for cells of 8 bytes, 256 on graphics cards (see
-// simt.cuh), else 768 with 80. With more the compiler spills.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ > 800 && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1100)
-#define WIDE_RESIDENT 1
-#else
-#define WIDE_RESIDENT 2
-#endif
-#define TILE_RESIDENT ((sizeof(CELL) > 4 ? WIDE_RESIDENT : 3) * 256 / TILE_THREADS)
+// Blocks that should be resident: 512 threads with 128 registers for cells of 8 bytes, 256 where it has 1,536
+// threads at most, else 768 with 80. With more the compiler spills.
+#define TILE_RESIDENT ((sizeof(CELL) > 4 ? MOST_RESIDENT / 1024 : 3) * 256 / TILE_THREADS)
 #define SLICE (TILE / 4u)
 
 // Shared memory of a block: a whole tile, or two slices of one.
