@@ -28,6 +28,7 @@ ROOMS: tuple[str, ...] = (
     "formats",  # readers of files
     "stream",  # blocks of arcs within a memory plan
     "traverse",  # kernels over arcs, and what drives them
+    "trees",  # spanning trees: made, hung from a root, refined, measured
     "paths",  # paths along weights: from one source, between all pairs, on condensed graphs
     "engine",  # what methods may ask of a graph, answered on the CPU
     "external",  # the same with vertex state on disk

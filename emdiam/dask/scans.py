@@ -1,7 +1,7 @@
 """Scans over all ranks: steep arcs, arcs between clusters, random samples, the diameter of a BFS tree.
 
 The diameter of a tree: one scan chooses parents, and heights are folded upwards across ranges, as in
-traverse/tree_diameter.py. The parent of a vertex is its neighbour of smallest natural rank at distance one less. The
+trees/diameter.py. The parent of a vertex is its neighbour of smallest natural rank at distance one less. The
 diameter is the largest (height so far) + (height of the branch) + 1 when a branch folds into its parent; it does not
 depend on the order. Each rank folds vertices whose children are all folded, while their parents are in its range, and
 sends branches that leave its range; rounds repeat until no branch leaves. The number of rounds is at most the largest
@@ -22,7 +22,7 @@ from ..traverse.clusters import sample_span
 from ..traverse.condense import ALL_ROWS, crossing_arcs, shifts_of
 from ..traverse.labels import WIDE_BITS
 from ..traverse.paths import one_way, steep_arcs
-from ..traverse.tree_diameter import choose_parents, count_children, fold_branches, fold_leaves
+from ..trees.diameter import choose_parents, count_children, fold_branches, fold_leaves
 from .alltoall import count_pass, halo, halos, hand_over, range_ranks, ranks_of, read_ranks
 from .rank import Rank
 

@@ -163,7 +163,7 @@ class LocalEngine:
 
     def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> CpuForest:
         """See Engine.spanning_forest."""
-        from ..traverse.spanning import buffer_sizes, spanning_forest
+        from ..trees.spanning import buffer_sizes, spanning_forest
         from .forest import CpuForest
 
         if buffer_bytes is None:
@@ -244,7 +244,7 @@ class LocalEngine:
                                watch if watch is not None and watch.label is label else None)
         if name != "tree-diameter":
             raise ValueError(f"unknown scan kernel {name!r}")
-        from ..traverse.tree_diameter import tree_diameter
+        from ..trees.diameter import tree_diameter
 
         if column.gather([source])[0] != 0:
             raise ValueError(f"vertex {source} is not the source of these distances")

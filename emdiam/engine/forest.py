@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..traverse.euler import euler_masters
-from ..traverse.spanning import SpanningForest
-from ..traverse.tree_refinement import RamRefinement, RamTrees
+from ..trees.euler import euler_masters
+from ..trees.refinement import RamRefinement, RamTrees
+from ..trees.spanning import SpanningForest
 from .cpu import LocalEngine
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..traverse.distance_table import DistanceTable
     from ..traverse.pivot_bounds import PivotBounds
     from ..traverse.tally import DistanceSums
-    from ..traverse.tree_refinement import TreeBounds
+    from ..trees.refinement import TreeBounds
     from .reporter import Reporter
 
 _PIECE = 1 << 16

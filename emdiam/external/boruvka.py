@@ -1,7 +1,7 @@
 """The minimum spanning forest under random weights, in rounds of Boruvka, without arrays that have an entry for every
 vertex.
 
-Weights are those of traverse/spanning.py, a hash of (key, natural ranks of the ends), so that the forest is the same as
+Weights are those of trees/spanning.py, a hash of (key, natural ranks of the ends), so that the forest is the same as
 in RAM. In a round every vertex sends the label of its tree and its rank along its arcs. A word that arrives at a vertex
 from another tree is an edge between trees; the lightest edge of each vertex counts, and of these the lightest of each
 tree, which joins two trees. The joined trees are components of the graph of these edges (components.py). A vertex whose
@@ -24,7 +24,7 @@ import numpy as np
 from ..errors import InputError
 from ..jit import kernel
 from ..progress import Tick, no_tick
-from ..traverse.spanning import HALF, LOW, edge_hash, stream_of
+from ..trees.spanning import HALF, LOW, edge_hash, stream_of
 from .buckets import Sink, Taker
 from .columns import WordFile
 from .components import Hidden, external_components

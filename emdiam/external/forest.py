@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import InputError
 from ..progress import Tick
 from ..traverse.columns import Column
-from ..traverse.tree_refinement import EXACT, TreeBounds, first_so_high, sum_up, tallest_two
+from ..trees.refinement import EXACT, TreeBounds, first_so_high, sum_up, tallest_two
 from .boruvka import Boruvka
 from .components import Hidden, external_components
 from .disk import NaturalRanks

@@ -1,4 +1,4 @@
-"""The diameter of a BFS tree on disk; for its definition see traverse/tree_diameter.py.
+"""The diameter of a BFS tree on disk; for its definition see trees/diameter.py.
 
 Every vertex sends its distance and natural rank along its arcs: the least word that arrives at a vertex names its
 parent, since no neighbour is nearer. Vertices are numbered by distance, so that branches are folded into parents range
@@ -6,7 +6,7 @@ by range, from the last number to the first, and data sent from a range goes to 
 arcs, r reached vertices and b the bytes of an id: one pass over the arcs; (b + 8) m written and read if they do not fit
 the buffer; for r likewise 24 r, the cost of numbering, and at most 16 r. Bytes: the room of queues, five times; 16 per
 vertex of a range.
-Sources: as traverse/tree_diameter.py; Chiang et al., External-memory graph algorithms (1995), trees by time-forward
+Sources: as trees/diameter.py; Chiang et al., External-memory graph algorithms (1995), trees by time-forward
 processing.
 
 Numbering gives the vertices of rooted trees numbers so that parents come before their children: by depth, or by another

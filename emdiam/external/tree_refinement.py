@@ -1,4 +1,4 @@
-"""Refinement of trees on disk until they are BFS trees; for the algorithm see traverse/tree_refinement.py.
+"""Refinement of trees on disk until they are BFS trees; for the algorithm see trees/refinement.py.
 
 Every vertex whose height fell in the previous iteration sends its height and rank along its arcs; the least word that
 arrives at a vertex decides whether its height falls, and which parent it gets. The previous heights are also used to
@@ -18,9 +18,9 @@ from ..jit import kernel
 from ..progress import Tick, no_tick
 from ..traverse.columns import Column
 from ..traverse.labels import UNREACHED, WIDE_BITS
-from ..traverse.rooted import UNKNOWN
-from ..traverse.spanning import HALF, LOW
-from ..traverse.tree_refinement import EXACT
+from ..trees.refinement import EXACT
+from ..trees.rooted import UNKNOWN
+from ..trees.spanning import HALF, LOW
 from .buckets import Buckets, Done, smallest
 from .columns import DiskColumn, WordFile
 from .disk import NaturalRanks

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..distinct import distinct
 from ..progress import Tick, no_tick
-from ..traverse.spanning import HALF, LOW
+from ..trees.spanning import HALF, LOW
 from .buckets import Sink
 from .columns import WordFile
 from .disk import NaturalRanks

@@ -28,8 +28,8 @@ from ..traverse.components import Components
 from ..traverse.hidden import HiddenComponents
 from ..traverse.level_windows import MAX_WINDOW_SOURCES
 from ..traverse.ram_column import RamColumn
-from ..traverse.spanning import SpanningForest
-from ..traverse.tree_refinement import RamRefinement
+from ..trees.refinement import RamRefinement
+from ..trees.spanning import SpanningForest
 from .journal import Journal, argument
 from .vertex_state import RamState, VertexState
 

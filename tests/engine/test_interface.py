@@ -16,7 +16,7 @@ from emdiam.traverse.components import Components
 from emdiam.traverse.distance_table import DistanceTable
 from emdiam.traverse.pivot_bounds import PivotBounds
 from emdiam.traverse.tally import DistanceSums
-from emdiam.traverse.tree_refinement import TreeBounds
+from emdiam.trees.refinement import TreeBounds
 
 CAPABILITIES = [one for one in interface.Engine.__mro__ if one.__module__ == interface.__name__]
 # Types that are imported for type checkers alone.

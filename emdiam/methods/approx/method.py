@@ -4,7 +4,7 @@ They go through the components as exact methods do (methods/exact/method.py). Th
 independently of the traversal that found it: labels that are 0 at one vertex, L at another, and
 differ by at most 1 across every arc show a distance of at least L (one scan over all arcs).
 Bytes a vertex: shared state 2, a column of distances of 1 to 4 (the column of the longest pair is on disk while others
-are made), and for a tree two ids and a height more (traverse/tree_diameter.py).
+are made), and for a tree two ids and a height more (trees/diameter.py).
 """
 
 from __future__ import annotations

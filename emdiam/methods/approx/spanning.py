@@ -1,9 +1,9 @@
 """spanning: a random spanning tree that becomes a BFS tree, one scan an iteration (SPAN).
 
-Definition: T_0 is the minimum spanning tree under random weights (traverse/spanning.py), in every component rooted at
+Definition: T_0 is the minimum spanning tree under random weights (trees/spanning.py), in every component rooted at
 the vertex s of the highest degree, ties to the smallest rank. With the root "random" (the paper's root is arbitrary) or
 an id, components with such a vertex are rooted there. In T_{i+1} the parent of every vertex is its neighbour of
-smallest height in T_i, and whole subtrees rise with their roots (traverse/tree_refinement.py): heights never rise, and
+smallest height in T_i, and whole subtrees rise with their roots (trees/refinement.py): heights never rise, and
 end as those of a BFS tree. It ends after `iterations`, or when all heights are distances. The estimate is twice the
 height of the tree, the largest over all components, as in the paper's Table 1.
 
@@ -33,10 +33,10 @@ from ...errors import InputError
 from ...store.names import vertex_of
 from ...store.store import Store
 from ...stream.plan import Pool
-from ...traverse.euler import euler_bytes
-from ...traverse.spanning import buffer_sizes
-from ...traverse.spanning import spanning_bytes as forest_bytes
-from ...traverse.tree_refinement import TreeBounds, trees_bytes
+from ...trees.euler import euler_bytes
+from ...trees.refinement import TreeBounds, trees_bytes
+from ...trees.spanning import buffer_sizes
+from ...trees.spanning import spanning_bytes as forest_bytes
 from ..definition import Method
 from ..metric import HopMetric
 from ..run import Best
@@ -183,7 +183,7 @@ class SpanningRun(SweepingMethod):
 
 
 def spanning_bytes(store: Store, options: SpanningOptions, column: int) -> dict[str, int]:
-    """Vertex state by phase. mst: see traverse/spanning.py. trees: parents, and labels of one byte. iterations:
+    """Vertex state by phase. mst: see trees/spanning.py. trees: parents, and labels of one byte. iterations:
     parents, labels, heights, a bitmap of fallen vertices. verify: one height. Heights have 4 bytes for any `column`:
     those of T_0 can be as large as n."""
     n, ids = store.n_vertices, store.id_dtype.itemsize

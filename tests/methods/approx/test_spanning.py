@@ -31,7 +31,7 @@ from emdiam.methods.run import Limits
 from emdiam.progress import Event, TimeOver
 from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
-from emdiam.traverse.euler import euler_bytes
+from emdiam.trees.euler import euler_bytes
 from tests.helpers import naive, spanning_twins
 from tests.helpers.order_twins import write_in_order
 from tests.helpers.small_engine import engines, limit_pool

@@ -36,13 +36,13 @@ import numpy as np
 from ..jit import inlined, kernel
 from ..progress import Tick, no_tick
 from ..stream.offsets import row_length
-from .atomics import atomic_replace
-from .columns import Column
-from .core import Core
-from .paths import one_way
-from .ram_column import RamColumn
+from ..traverse.atomics import atomic_replace
+from ..traverse.columns import Column
+from ..traverse.core import Core
+from ..traverse.paths import one_way
+from ..traverse.ram_column import RamColumn
+from ..traverse.rows import in_second, row_walk
 from .rooted import UNKNOWN, climb_labels, fall_heights, in_slices, isolated_in_tree, number_roots
-from .rows import in_second, row_walk
 from .spanning import SpanningForest
 
 EXACT = np.int64(1) << 62

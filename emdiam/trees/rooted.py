@@ -16,7 +16,7 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..progress import Tick, no_tick
-from .rows import has_bit
+from ..traverse.rows import has_bit
 
 _SLICE = 1 << 22
 ROUND = 256  # degrees are counted modulo this

@@ -20,8 +20,8 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..progress import Tick, no_tick
-from .core import Core
-from .rows import buffered_walk, every_row
+from ..traverse.core import Core
+from ..traverse.rows import buffered_walk, every_row
 
 _SLICE = 1 << 22
 

@@ -41,9 +41,9 @@ from ..hashing import draw
 from ..jit import kernel
 from ..progress import Tick, no_tick
 from ..stream.offsets import row_span, row_start
-from .atomics import atomic_add
-from .components import _find
-from .core import Core
+from ..traverse.atomics import atomic_add
+from ..traverse.components import _find
+from ..traverse.core import Core
 from .rooted import ForestDegrees, count_neighbour, hang_from, peel_forest
 
 LEAST_EDGES = 16

@@ -22,9 +22,9 @@ import numpy as np
 from ..errors import InputError
 from ..jit import inlined, kernel
 from ..progress import Tick, no_tick
+from ..traverse.workspace import list_bits
 from .rooted import in_slices
 from .spanning import SpanningForest
-from .workspace import list_bits
 
 _PIECE = 1 << 17
 

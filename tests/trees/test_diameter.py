@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emdiam.traverse import tree_diameter as trees
 from emdiam.traverse.columns import Column
+from emdiam.trees import diameter as trees
 from tests.helpers import approx_twins, naive
 from tests.helpers.small_engine import engines
 from tests.helpers.stores import ENGINES, engine_on, graphs, odd_graphs, write_store

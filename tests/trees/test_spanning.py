@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from emdiam.engine.forest import CpuForest
 from emdiam.errors import EmdiamError, InputError
 from emdiam.stream.threads import Threads
-from emdiam.traverse.euler import euler_bytes, euler_masters
-from emdiam.traverse.rooted import ForestDegrees, climb_heights
-from emdiam.traverse.spanning import (
+from emdiam.trees.euler import euler_bytes, euler_masters
+from emdiam.trees.rooted import ForestDegrees, climb_heights
+from emdiam.trees.spanning import (
     LightEdges,
     SpanningForest,
     _settle_ties,
@@ -210,7 +210,7 @@ def test_degrees_may_be_larger_than_a_byte(tmp_path: Path, leaves: int) -> None:
 
 def test_a_scan_goes_on_where_it_was_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What one thread finds between two visits to the buffer may end in the middle of a row."""
-    monkeypatch.setattr("emdiam.traverse.spanning._FOUND", 3)
+    monkeypatch.setattr("emdiam.trees.spanning._FOUND", 3)
     rng = random.Random(5)
     graph = naive.graph_of(120, [(rng.randrange(120), rng.randrange(120)) for _ in range(1500)])
     for engine_name in ("in-ram", "streamed"):
