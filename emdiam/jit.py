@@ -342,7 +342,7 @@ def _compiling() -> Iterator[None]:
     begin, collecting = time.perf_counter(), gc.isenabled()
     gc.disable()
     try:
-        with kernel_progress.told(done, total, left):
+        with kernel_progress.shown(done, total, left):
             yield
     finally:
         kernel_progress.Spent.compiling += time.perf_counter() - begin

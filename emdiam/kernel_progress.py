@@ -51,7 +51,7 @@ def sentence(done: int, total: int | None, left: float | None) -> str:
 
 
 @contextmanager
-def told(done: int, total: int | None, left: float | None) -> Iterator[None]:
+def shown(done: int, total: int | None, left: float | None) -> Iterator[None]:
     """Context for compiling one kernel, after `done` others; shows the message. The log record has `kernels`, (done,
     total)."""
     text = sentence(done, total, left)

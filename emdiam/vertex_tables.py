@@ -74,7 +74,7 @@ def _writer(path: Path, file: Any, schema: pa.Schema, piece: Piece) -> Any:
         return csv.CSVWriter(file, schema)
     from pyarrow import parquet
 
-    few = [name for name, held in piece.items() if _n_values(held[0] if isinstance(held, tuple) else held) <= _FEW]
+    few = [name for name, data in piece.items() if _n_values(data[0] if isinstance(data, tuple) else data) <= _FEW]
     return parquet.ParquetWriter(file, schema, use_dictionary=few)
 
 
@@ -87,7 +87,7 @@ def _table(piece: Piece) -> pa.Table:
     """The piece as an Arrow table."""
     import pyarrow as pa
 
-    columns = {name: _column(*(held if isinstance(held, tuple) else (held,))) for name, held in piece.items()}
+    columns = {name: _column(*(values if isinstance(values, tuple) else (values,))) for name, values in piece.items()}
     return pa.Table.from_arrays(list(columns.values()), names=list(columns))
 
 

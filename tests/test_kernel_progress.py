@@ -79,14 +79,14 @@ def test_a_line_is_there_while_a_kernel_is_compiled(
         kind: type[io.StringIO], library: logging.Logger, monkeypatch: pytest.MonkeyPatch) -> None:
     stream = kind()
     monkeypatch.setattr(sys, "stderr", stream)
-    with kernel_progress.told(0, 3, 2.0):
+    with kernel_progress.shown(0, 3, 2.0):
         assert stream.getvalue() == "\rcompiling kernel 1 of 3 for this machine, once, about 2 s left"
     assert stream.getvalue().endswith(" \r")
     before = stream.getvalue()
-    with pytest.raises(ZeroDivisionError), kernel_progress.told(0, 3, 2.0):
+    with pytest.raises(ZeroDivisionError), kernel_progress.shown(0, 3, 2.0):
         raise ZeroDivisionError
     assert stream.getvalue() == 2 * before
-    with kernel_progress.told(1, 3, 2.0):  # a notebook keeps all lines
+    with kernel_progress.shown(1, 3, 2.0):  # a notebook keeps all lines
         assert (stream.getvalue() == 2 * before) == (kind is Notebook)
 
 
@@ -101,7 +101,7 @@ def test_nothing_is_written_where_that_is_not_asked_for(
         monkeypatch.setattr(library, "level", logging.WARNING)
     if heard == "a handler":
         monkeypatch.setattr(library, "handlers", [logging.NullHandler()])
-    with kernel_progress.told(0, None, None):
+    with kernel_progress.shown(0, None, None):
         pass
     assert stream is None or stream.getvalue() == ""
 
@@ -197,7 +197,7 @@ def test_a_command_says_it_of_the_first_kernel_and_shows_all(capsys: pytest.Capt
             (False, events.append, 9.0, 1), (False, Heartbeat(print, 9.0), 0.0, 2), (True, events.append, 0.0, 0)):
         with _messages(quiet, view, interval):
             for done in range(2):
-                with kernel_progress.told(done, 2, None):
+                with kernel_progress.shown(done, 2, None):
                     pass
         err = capsys.readouterr().err.splitlines()
         assert err == [f"emdiam: compiling kernel {i + 1} of 2 for this machine, once" for i in range(lines)]

@@ -89,7 +89,7 @@ class _Night:
 
     def __init__(self, prepared: Prepared, group: click.Group, options: BatchOptions, results: Results,
                  progress: Listener, on_end: Callable[[AttemptRecord], None] | None = None) -> None:
-        self._on_end, self._looked = on_end, 0.0
+        self._on_end, self._last_look = on_end, 0.0
         self.prepared, self.group, self.options = prepared, group, options
         self.results, self.progress = results, progress
         self.settings = prepared.file.settings
@@ -236,9 +236,9 @@ class _Night:
     def _show_lines(self) -> None:
         """Report all running jobs from time to time."""
         now = time.monotonic()
-        if now - self._looked < _LOOK_SECONDS:
+        if now - self._last_look < _LOOK_SECONDS:
             return
-        self._looked = now
+        self._last_look = now
         lines = [running.shown() for running in self.running.values()]
         for job in self.waiting:
             if job.name not in self.running:

@@ -332,13 +332,13 @@ def unanswered(command: str, given: Mapping[str, Any], sentence: str, seconds: f
     dict : the keys of the command's answer. Unknown values are null, empty or 0; lower and upper hold for any graph
         with n vertices, upper is null along weights. stopped : the sentence.
     """
-    told: dict[str, Any] = {"complete": False, "seconds": {"total": seconds}, "version": __version__}
+    facts: dict[str, Any] = {"complete": False, "seconds": {"total": seconds}, "version": __version__}
     row = metric_of(command, given)
     place = (_REPORT if command == "verify" else _ROWS if command == "distances" and given["sources"] else
              "" if row is None else row.kinds[command].result)
     if place:
-        told = _of_kind(loaded(place), given, seconds)
-    return {**told, "stopped": sentence}
+        facts = _of_kind(loaded(place), given, seconds)
+    return {**facts, "stopped": sentence}
 
 
 def _of_kind(kind: type[Any], given: Mapping[str, Any], seconds: float) -> dict[str, Any]:

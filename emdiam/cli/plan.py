@@ -72,8 +72,8 @@ def _all(methods: list[Planned]) -> dict[str, Any]:
     if all(planned.plan is None for planned in methods):
         raise BudgetError(f"no method can work with so little memory; {methods[0].method}: {methods[0].refused}")
     probe = next((planned.probe.to_dict() for planned in methods if planned.probe is not None), None)
-    told = next((planned for planned in methods if planned.locality is not None), methods[0])
-    return {"methods": [planned.to_dict() for planned in methods], "probe": probe, **_locality(told)}
+    probed = next((planned for planned in methods if planned.locality is not None), methods[0])
+    return {"methods": [planned.to_dict() for planned in methods], "probe": probe, **_locality(probed)}
 
 
 def _locality(planned: Planned) -> dict[str, Any]:

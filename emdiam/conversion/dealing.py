@@ -256,17 +256,17 @@ class Dealer:
         """Layouts of hands of at most `most_bytes` (None: any size), or of a single larger run, from chunk n_chunks
         on."""
         bounds, first = self._ranges, self.n_chunks
-        counts, held, end = np.zeros((2, len(bounds)), np.int64), 0, first
+        counts, size_of_part, end = np.zeros((2, len(bounds)), np.int64), 0, first
         for run in arc_runs(self._store, self.plan.run_chunks):
             if run.first < first:
                 continue
             size = int(run.starts[-1]) * arc_bytes(self._store) + len(run.rows) * head_bytes(self._store)
-            if held and most_bytes is not None and held + size > most_bytes:
+            if size_of_part and most_bytes is not None and size_of_part + size > most_bytes:
                 yield self._layout(counts, end)
-                counts, held = np.zeros_like(counts), 0
+                counts, size_of_part = np.zeros_like(counts), 0
             count_rows(run.rows, run.starts, self._new_of, bounds.lookup, np.empty(len(run.rows), np.int32), counts)
-            held, end = held + size, run.first + run.count
-        if held:
+            size_of_part, end = size_of_part + size, run.first + run.count
+        if size_of_part:
             yield self._layout(counts, end)
 
     def _layout(self, counts: np.ndarray, end: int) -> _Layout:

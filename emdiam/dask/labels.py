@@ -300,7 +300,7 @@ class RankGrowth:
         self._offers: list[np.ndarray] = []
         for outside in self._outside:
             rank.core.work.visited[outside] = rank.core.work.frontier[outside] = 0
-        self._scanned = self._looked = 0
+        self._scanned = self._n_blocks = 0
         self.rounds = self.blocks = 0
         self.level: int | None = None
 
@@ -367,7 +367,7 @@ class RankGrowth:
         self._scanned += core.gather(blocks, grow_labels, self._values, words, bounds,
                                      new_buffer=lambda: np.empty((room, 2), np.uint64),
                                      take=lambda offers: listed.append(offers.copy()))
-        self._looked += len(blocks)
+        self._n_blocks += len(blocks)
         self._offers += listed
         return sum(len(offers) for offers in listed)
 
@@ -391,12 +391,12 @@ class RankGrowth:
         """Learn the lowest waiting distance of all ranks, and the work of the round."""
         rank, core = self._rank, self._rank.core
         lowest = int(lowest_waiting(core.work.before[rank.words], self._values[rank.span], WIDE_BITS))
-        table = rank.alltoall.share(np.array([lowest, self._scanned, self._looked], np.int64))
+        table = rank.alltoall.share(np.array([lowest, self._scanned, self._n_blocks], np.int64))
         core.counters.add(edges_scanned=self._scanned)
         if self.level is not None:
             self.rounds += 1
             core.counters.add(levels=int(rank.number == 0), passes=int(rank.number == 0))
-        self._scanned = self._looked = 0
+        self._scanned = self._n_blocks = 0
         self.level = int(table[:, 0].min())
         arcs = int(table[:, 1].sum())
         self.blocks += int(table[:, 2].sum())

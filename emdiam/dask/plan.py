@@ -108,9 +108,9 @@ def plan_client(store: Store, needs: Needs, memory: int) -> MemoryPlan:
             f"{format_size(base + BASE_JITTER)} program + {format_size(tables)} tables of {needs.method}",
             remedy=f"give at least --memory {-(-least // 2**20)}MiB")
     room = min(needs.room_bytes, memory - need)
-    held = Phase("client", tables / max(1, store.n_vertices), tables)
+    client = Phase("client", tables / max(1, store.n_vertices), tables)
     return MemoryPlan(
-        memory_limit_bytes=memory, base_bytes=base, phases=(held,),
+        memory_limit_bytes=memory, base_bytes=base, phases=(client,),
         buffer_bytes=0, arena_bytes=0, planned_rss_bytes=need + room, minimum_bytes=need + BASE_JITTER,
         n_blocks=store.indices.n_chunks, arena_blocks=0, pool_bytes=room, run_blocks=0, in_ram=False)
 

@@ -167,7 +167,7 @@ class RankGroup:
 
     def _results(self, calls: dict[int, Any]) -> dict[int, Any]:
         """The results of calls of actors, or of their futures, by rank; raises the first error."""
-        left, done, looked = dict(calls), dict[int, Any](), time.monotonic()
+        left, done, last_look = dict(calls), dict[int, Any](), time.monotonic()
         asked: Any = None
         while left:
             with contextlib.suppress(Exception):  # handled below
@@ -177,8 +177,8 @@ class RankGroup:
                     done[rank] = left.pop(rank).result()
                 if isinstance(done[rank], Done) and done[rank].error is not None:
                     raise done[rank].error
-            if left and time.monotonic() - looked > _LOOK_SECONDS:
-                looked = time.monotonic()
+            if left and time.monotonic() - last_look > _LOOK_SECONDS:
+                last_look = time.monotonic()
                 self._look()
                 if asked is None or asked.done():
                     asked = self._noted_level(asked)

@@ -104,7 +104,7 @@ class Buckets:
         self._key, self._value = np.dtype(key), None if value is None else np.dtype(value)
         self._keys, self._values = self._arrays()
         self._count = self.total = 0
-        self._lock, self._begun = threading.Lock(), False
+        self._lock, self._started = threading.Lock(), False
         self._file: ScratchFile | None = None
         self._spills: list[tuple[int, int, np.ndarray]] = []  # (offset of keys, offset of values, starts of ranges)
 
@@ -132,9 +132,9 @@ class Buckets:
         count, self._count = self._count, 0
         values = self._values[:count]
         if self._ranges.count == 1:
-            if not self._begun:
+            if not self._started:
                 self._taker.begin(0, self._ranges.n)
-                self._begun = True
+                self._started = True
             self._taker.take(self._keys[:count], values)
             return
         keys, values, starts = self._in_order(count)
@@ -155,7 +155,7 @@ class Buckets:
             if self._ranges.count == 1:
                 if self._count or self._taker.everywhere:
                     self._empty()
-                if self._begun:
+                if self._started:
                     self._taker.end()
             elif self._file is None:
                 self._hand_out_rest(*self._in_order(self._count))

@@ -99,7 +99,7 @@ class DiskSearch:
         self._state[[LEFT, RADIUS, REMAINING]] = -1, wanted.radius, wanted.remaining
         self.farthest = np.zeros(BITS, np.int64)
         self._counts = np.zeros(0, np.int64)
-        self.reached, self._told, self._counting = 0, -1, counting
+        self.reached, self._last, self._counting = 0, -1, counting
         self.smallest = -1
         self.complete: bool | None = False if wanted.remaining == 0 else None
         ranges = disk.ranges(8 if bits > 1 else 0.125)
@@ -121,7 +121,7 @@ class DiskSearch:
     @property
     def counts(self) -> list[int]:
         """Vertices of each level, if they are counted."""
-        return list(self._counts[: self._told + 1].tolist()) if self._counting else []
+        return list(self._counts[: self._last + 1].tolist()) if self._counting else []
 
     def _tell(self, vertices: np.ndarray, masks: np.ndarray, levels: np.ndarray) -> None:
         """Record that these vertices were reached, in order of levels."""
@@ -129,8 +129,8 @@ class DiskSearch:
             return
         self._found(vertices, masks, levels)
         last = int(levels[-1])
-        if last > self._told:
-            self.smallest, self._told = int(vertices[np.searchsorted(levels, last)]), last
+        if last > self._last:
+            self.smallest, self._last = int(vertices[np.searchsorted(levels, last)]), last
         self.reached += len(vertices)
         if self._counting:
             first, counts = int(levels[0]), np.bincount(levels - levels[0])

@@ -135,23 +135,23 @@ class DiskRefinement:
         """Compute heights from the parents; returns the number of vertices whose height fell."""
         ranges, lower = self._space.ranges, self._space.queues(2)
         children, below = numbered(self._space, by_depth(self._space, self._edges(), self._highest), self._tick)
-        told = self._space.queues(2)
+        replies = self._space.queues(2)
         for number, first, stop in ranges.each():
             above, heights = np.full(stop - first, -1, np.int64), np.zeros(stop - first, np.int64)
             names = np.zeros(stop - first, np.uint64)
             for rows in children.read(number):
                 at = rows[:, 0].astype(np.int64) - first
                 above[at], names[at] = rows[:, 1].astype(np.int64), rows[:, 2]
-            for rows in told.read(number):
+            for rows in replies.read(number):
                 heights[rows[:, 0].astype(np.int64) - first] = rows[:, 1].astype(np.int64)
             go_down(above, heights, first)
             for rows in below.read(number):
                 answers = heights[rows[:, 0].astype(np.int64) - first].astype(np.uint64) + np.uint64(1)
-                told.put(rows[:, 1].astype(np.int64) >> ranges.shift, np.column_stack((rows[:, 1], answers)))
+                replies.put(rows[:, 1].astype(np.int64) >> ranges.shift, np.column_stack((rows[:, 1], answers)))
             hung = above >= 0
             lower.put(names[hung].astype(np.int64) >> ranges.shift,
                       np.column_stack((names[hung], heights[hung].astype(np.uint64))))
-        for queues in (children, below, told):
+        for queues in (children, below, replies):
             queues.close()
         return self._take_over(lower)
 

@@ -227,9 +227,9 @@ class AutoBfs:
     def _advance(self, now: LevelState) -> int:
         """Advance to the next level by the counts; return the third one, the arcs scanned by a level up."""
         now.level, now.rows_before = now.level + 1, now.rows
-        now.rows, now.arcs, looked = (int(value) for value in self._device.to_host(self._counts))
+        now.rows, now.arcs, scanned = (int(value) for value in self._device.to_host(self._counts))
         now.arcs_left -= now.arcs
-        return looked
+        return scanned
 
 
 def bfs_auto(device: Device, graph: DeviceGraph, source: int, block: int | None = None, mapping: str | None = None,

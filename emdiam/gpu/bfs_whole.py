@@ -103,8 +103,8 @@ class WholeBfs:
             graph.n_arcs, self._words, isolated, source, last, self._solo, window, *self._turns,
             *graph.queues(device), *self._bitmaps, *self._wide, distances, self._reached, self._counts, self._state,
             self._barrier)
-        levels, complete, n_reached, farthest, looked = (int(value) for value in device.to_host(self._state)[:5])
-        graph.scanned.arcs += looked
+        levels, complete, n_reached, farthest, arcs = (int(value) for value in device.to_host(self._state)[:5])
+        graph.scanned.arcs += arcs
         if radius is None and not complete:
             raise OverflowError(f"a distance above {UNREACHED - 1} does not fit uint32")
         return DeviceTraversal(distances, levels, bool(complete), n_reached, farthest, self._reached)

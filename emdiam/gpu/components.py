@@ -118,11 +118,11 @@ class DeviceLabels:
 
     def first(self, values: DeviceVector, wanted: Sequence[int], start: int, label: int) -> int:
         """The smallest i with a value in `wanted` whose vertex, start + i, has the label, or -1."""
-        held = np.iinfo(self.dtype).max if label == self._reached_label else label
+        stored = np.iinfo(self.dtype).max if label == self._reached_label else label
         first = self._device.array(np.array([NO_VERTEX], np.uint64))
         n = values.array.size
         self._kernels.launch("first_in_component", n, values.array, self._parent[start : start + n], n,
-                             *values.listed(wanted), self.dtype.type(held), first)
+                             *values.listed(wanted), self.dtype.type(stored), first)
         return as_vertex(self._device.to_host(first))
 
 

@@ -206,8 +206,8 @@ class CupyDevice:
 
     def address(self, array: DeviceArray) -> int:
         """See Device.address."""
-        held: Any = array
-        return int(held.data.ptr)
+        owner: Any = array
+        return int(owner.data.ptr)
 
     def fill(self, array: DeviceArray, value: int | float | np.generic) -> None:
         """See Device.fill."""

@@ -108,11 +108,11 @@ def path_pieces(device: Device, graph: DeviceGraph, distances: DeviceArray, targ
     device.fill(state[:1], target)
     while True:
         kernels.launch_blocks("walk_down", 1, graph.offsets, graph.neighbours, distances, piece, state[3:], state[:3])
-        vertex, steps, stuck, *_ = (told := device.to_host(state)).tolist()
+        vertex, steps, stuck, *_ = (walk := device.to_host(state)).tolist()
         if stuck:
             raise RuntimeError(f"no neighbour of vertex {vertex} is nearer to the source")
         if steps:
-            yield told[3 : 3 + steps].astype(np.int64)
+            yield walk[3 : 3 + steps].astype(np.int64)
         if steps < piece:
             return
 

@@ -63,11 +63,11 @@ class DeviceGraph:
     def shared(self, device: Device, name: str, n: int, dtype: DTypeLike) -> DeviceArray:
         """An uninitialised vector of n items, the same one for all calls with this name: for buffers of a traversal,
         since only one traversal of the graph runs at a time."""
-        held = self._shared.get(name)
-        if held is None or held.size < n or held.dtype != np.dtype(dtype):
+        buffer = self._shared.get(name)
+        if buffer is None or buffer.size < n or buffer.dtype != np.dtype(dtype):
             self._shared.pop(name, None)  # freed first, so that the device never has both
-            held = self._shared[name] = device.empty(n, dtype)
-        return held[:n]
+            buffer = self._shared[name] = device.empty(n, dtype)
+        return buffer[:n]
 
     @property
     def incoming(self) -> DeviceGraph:
@@ -88,8 +88,8 @@ class DeviceGraph:
         """`count` shared vectors of `words` words of 64 bits a vertex, from one piece of memory for batches of all
         widths."""
         size = self.n_vertices * words
-        held = self.shared(device, "planes", count * size, np.uint64)
-        return [held[i * size : (i + 1) * size] for i in range(count)]
+        buffer = self.shared(device, "planes", count * size, np.uint64)
+        return [buffer[i * size : (i + 1) * size] for i in range(count)]
 
     @property
     def n_vertices(self) -> int:

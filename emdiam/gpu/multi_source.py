@@ -223,8 +223,8 @@ class WholeBatch:
             *graph.planes(device, 3, words), self._marks,
             np.uint32(self._epoch), *self._wide, given[-k:], np.uint32(columns is not None), counts,
             reach, self._barrier)
-        levels, looked, *found = device.to_host(reach).tolist()
-        graph.scanned.arcs += looked
+        levels, arcs, *found = device.to_host(reach).tolist()
+        graph.scanned.arcs += arcs
         self._epoch += levels + 1
         return np.array(found[:k], np.int32)
 
@@ -259,6 +259,6 @@ class WideBatch:
             "wide_batch", blocks_for(words * n, kernels.block("wide_batch"), device), graph.offsets, graph.neighbours,
             n, device.array(np.asarray(sources).astype(np.uint64)), k, *graph.planes(device, 2, words), self._full,
             *self._wide, counts, reach, self._barrier)
-        _, looked, *found = device.to_host(reach).tolist()
-        graph.scanned.arcs += looked
+        _, arcs, *found = device.to_host(reach).tolist()
+        graph.scanned.arcs += arcs
         return np.array(found[:k], np.int32)

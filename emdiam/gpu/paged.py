@@ -138,11 +138,11 @@ class PagedLauncher(FrontierLauncher):
             self.device.fill(self._tails, 0)
         for group in plan.groups:
             queue = self._rows_of(group, words)
-            held = self._bring(group, queue, plan)
+            resident = self._bring(group, queue, plan)
             if self._long is not None and group.arcs >= LONG_ROW * group.rows:
-                self._long.launch_range(kernels[-1:], queue, held, arguments)
+                self._long.launch_range(kernels[-1:], queue, resident, arguments)
             else:
-                self.launch_range(kernels, queue, held, arguments)
+                self.launch_range(kernels, queue, resident, arguments)
             if group.way == COPY:
                 self._pages.used(group.first)
 
@@ -274,8 +274,8 @@ class PagedBfs(LevelBfs):
     def _end_level(self) -> None:
         """Count the arcs scanned by a level up."""
         if self._up:
-            looked = int(self.counted[2])
-            self._graph.scanned.arcs += looked
-            self._paged.pages.counts.bytes_up += looked * self._graph.id_dtype.itemsize
+            arcs = int(self.counted[2])
+            self._graph.scanned.arcs += arcs
+            self._paged.pages.counts.bytes_up += arcs * self._graph.id_dtype.itemsize
             self._paged.pages.counts.levels_up += 1
             self._up = False

@@ -99,12 +99,12 @@ class RangeRows:
         arrays = [array.reshape(-1) for array in (*frontier, masks, every, seen, new)]
         if sum(array.nbytes for array in arrays) > self.device.memory().free:
             return None
-        device, looked = self.device, zeros(self.device, 1, np.uint64)
+        device, scanned = self.device, zeros(self.device, 1, np.uint64)
         bits, before, of_frontier, whole, known, came = map(device.array, arrays)
         self._up.launch("pull_masks", len(new) * _WORD, self._graph.offsets, self._graph.neighbours, len(new), bits,
-                        before, of_frontier, len(every), whole, known, came, looked)
+                        before, of_frontier, len(every), whole, known, came, scanned)
         new[:] = device.to_host(came).reshape(new.shape)
-        return int(device.to_host(looked)[0])
+        return int(device.to_host(scanned)[0])
 
     def count_steep(self, values: np.ndarray, heads: np.ndarray, low: int) -> int | None:
         """The number of arcs from the rows to low, low + 1, ... whose ends differ by more than 1, or None if the device

@@ -149,6 +149,6 @@ class WholeSpread:
             "whole_spread", blocks_for(n, self._kernels.block("whole_spread"), device), graph.offsets, graph.neighbours,
             n, bound, given[:k], given[k : 2 * k], k, value, limit, np.uint32(due is None), *graph.queues(device),
             *self._wide, self._counts, self._lowered, self._barrier)
-        lowered, looked = device.to_host(self._lowered).tolist()
-        graph.scanned.arcs += looked
+        lowered, arcs = device.to_host(self._lowered).tolist()
+        graph.scanned.arcs += arcs
         return int(lowered)

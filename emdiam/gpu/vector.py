@@ -204,9 +204,9 @@ def vertices_of_bits(words: np.ndarray) -> np.ndarray:
     return np.concatenate([np.empty(0, np.int64), *parts])
 
 
-def as_vertex(told: np.ndarray) -> int:
+def as_vertex(returned: np.ndarray) -> int:
     """The vertex that a kernel returned as uint64[1]; -1 for NO_VERTEX."""
-    vertex = int(told[0])
+    vertex = int(returned[0])
     return vertex if vertex != NO_VERTEX else -1
 
 

@@ -65,13 +65,13 @@ class VramPlan:
         return {**asdict(self), "planned_bytes": self.planned_bytes}
 
 
-def state_bytes(n_vertices: int, id_bytes: int, held: DeviceState, paged: bool) -> int:
-    """Bytes of the vertex state of a method with `held`, without offsets."""
+def state_bytes(n_vertices: int, id_bytes: int, needs: DeviceState, paged: bool) -> int:
+    """Bytes of the vertex state of a method with `needs`, without offsets."""
     queues = 2 * id_bytes + _SUMS_BYTES
-    a_vertex = _SEARCH_BYTES + 4 * held.columns
-    if not paged or held.spreads or held.batches:
+    a_vertex = _SEARCH_BYTES + 4 * needs.columns
+    if not paged or needs.spreads or needs.batches:
         a_vertex += queues
-    if held.batches:
+    if needs.batches:
         a_vertex += _BATCH_BYTES
     return int(a_vertex * n_vertices) + _MARGIN
 
@@ -81,27 +81,27 @@ def _offset_bytes(store: Store) -> int:
     return offsets_dtype(store.n_arcs, store.id_dtype.itemsize).itemsize * (store.n_vertices + 1)
 
 
-def resident_bytes(store: Store, held: DeviceState) -> int:
+def resident_bytes(store: Store, needs: DeviceState) -> int:
     """Bytes of offsets, edges and vertex state of a resident graph; with less memory it is paged."""
-    return _offset_bytes(store) + store.id_dtype.itemsize * store.n_arcs + _resident_state(store, held)
+    return _offset_bytes(store) + store.id_dtype.itemsize * store.n_arcs + _resident_state(store, needs)
 
 
-def _resident_state(store: Store, held: DeviceState) -> int:
+def _resident_state(store: Store, needs: DeviceState) -> int:
     """Bytes of vertex state with a resident graph, and of its wide rows."""
     n, item = store.n_vertices, store.id_dtype.itemsize
-    return state_bytes(n, item, held, paged=False) + wide_bytes(store.n_arcs, item)
+    return state_bytes(n, item, needs, paged=False) + wide_bytes(store.n_arcs, item)
 
 
-def plan_vram(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:
+def plan_vram(store: Store, setting: OnDevice, needs: DeviceState) -> VramPlan:
     """The plan of a method on `store` within the setting's limit for the first device, or its free memory.
 
     With several devices, batches get the memory that all of them have. Raises BudgetError with the numbers if it is too
     small, or if one of several devices is too small for the whole graph.
     """
-    plan = _plan_one(store, setting, held)
+    plan = _plan_one(store, setting, needs)
     pools = [plan.pool_bytes]
     for other in setting.others:
-        there = _plan_one(store, replace(setting, device=other), held)
+        there = _plan_one(store, replace(setting, device=other), needs)
         pools.append(there.pool_bytes)
         if not (plan.resident and there.resident):
             raise DeviceRoomError(f"each of several devices holds the whole graph, and it does not fit"
@@ -136,17 +136,17 @@ def _more(least: int) -> str:
     return f"give at least --vram {-(-least // 2**20)}MiB, or compute on the CPU with --device cpu"
 
 
-def _plan_one(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:
+def _plan_one(store: Store, setting: OnDevice, needs: DeviceState) -> VramPlan:
     """The plan for the first device."""
     device, limit = setting.device, _limit(setting)
     n, m, item = store.n_vertices, store.n_arcs, store.id_dtype.itemsize
     offsets, edges = _offset_bytes(store), m * item
-    pool = limit - resident_bytes(store, held)
+    pool = limit - resident_bytes(store, needs)
     if pool >= 0 and not setting.paged:
-        resident = _resident_state(store, held)
-        return VramPlan(limit, offsets, resident, edges, 0, 0, pool, _least(store, held), True, 0, 0)
-    state, shift = state_bytes(n, item, held, paged=True), page_shift(store)
-    for_pages, least = limit - offsets - state, _least(store, held, setting.paged)
+        resident = _resident_state(store, needs)
+        return VramPlan(limit, offsets, resident, edges, 0, 0, pool, _least(store, needs), True, 0, 0)
+    state, shift = state_bytes(n, item, needs, paged=True), page_shift(store)
+    for_pages, least = limit - offsets - state, _least(store, needs, setting.paged)
     while shift < page_shift(store) + LARGER and LARGER_SHARE * _ring(store, shift + 1)[2] <= for_pages:
         shift += 1
     page, n_pages, ring = _ring(store, shift)
@@ -175,8 +175,8 @@ def _ring(store: Store, shift: int) -> tuple[int, int, int]:
     return items * item, n_pages, min(RING, max(1, n_pages)) * items * item + beside
 
 
-def _least(store: Store, held: DeviceState, paged: bool = False) -> int:
+def _least(store: Store, needs: DeviceState, paged: bool = False) -> int:
     """The smallest limit: for a resident graph, or for a paged one if that is less or `paged`."""
     n, item = store.n_vertices, store.id_dtype.itemsize
-    of_pages = _offset_bytes(store) + state_bytes(n, item, held, True) + _ring(store, page_shift(store))[2]
-    return of_pages if paged else min(of_pages, resident_bytes(store, held))
+    of_pages = _offset_bytes(store) + state_bytes(n, item, needs, True) + _ring(store, page_shift(store))[2]
+    return of_pages if paged else min(of_pages, resident_bytes(store, needs))

@@ -66,7 +66,7 @@ class JournalEngine:
         self.engine, self.facts = engine, replace(engine.facts, **facts, keeps_candidates=False)
         self.reporter.use_clock(journal.clock)
         self.journal, self._state, self._folder = journal, state, folder
-        self._begun = self.reporter.stats()
+        self._stats_before = self.reporter.stats()
         self._run: object | None = None
         self._call: list[Any] = []
         self.resumed_inside = False
@@ -93,7 +93,7 @@ class JournalEngine:
                 return self._rested(live)
             self.reporter.count(**record.head["counters"])
             return read(record, record.head["value"])
-        self._begun, self._run, self._call = self.reporter.stats(), None, [verb, args]
+        self._stats_before, self._run, self._call = self.reporter.stats(), None, [verb, args]
         result = self._rested(live)
         with self.journal.writing() as writer:
             self._finish(writer, verb, args, None if unwritten else write(writer, result), again=unwritten)
@@ -138,7 +138,7 @@ class JournalEngine:
 
     def _cost(self) -> dict[str, float]:
         """The cost of the current verb so far."""
-        return (self.reporter.stats() - self._begun).to_dict()
+        return (self.reporter.stats() - self._stats_before).to_dict()
 
     # -- traversals -----------------------------------------------------------------------------
     def bfs(
@@ -301,7 +301,7 @@ class JournalEngine:
                 self.engine.condense(by, bits, push)
             return
         limit = self.facts.n_arcs * self.store.id_dtype.itemsize // 4 + _LEAST_ARC_BYTES
-        self._begun, self._run = self.reporter.stats(), None
+        self._stats_before, self._run = self.reporter.stats(), None
         with self.journal.writing() as writer:
             spill = ArcSpill(writer, push, limit)
             self.engine.condense(by, bits, spill.push)

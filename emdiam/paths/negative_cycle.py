@@ -36,7 +36,7 @@ class NegativeCycle(InputError):
         super().__init__(f"there are no shortest paths: there is a way into a cycle of weight {weight}", text=shown,
                          remedy="an undirected edge of negative weight is such a cycle by itself")
 
-    def told(self, store: Store) -> NegativeCycle:
+    def in_user_units(self, store: Store) -> NegativeCycle:
         """The same error in the user's ids and units. store : the store of the rows."""
         record = store.record.weights
         length = self.weight

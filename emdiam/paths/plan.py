@@ -77,20 +77,20 @@ def small_arena(arena_bytes: int, least_bytes: int, which: str = "") -> BudgetEr
 def search_bytes(store: Store, method: str, threads: int, *, tree: bool) -> int:
     """Bytes of a search in RAM in addition to the rows."""
     n, ids = store.n_vertices, store.id_dtype.itemsize
-    held = n * _HELD[method]
+    needed = n * _HELD[method]
     if method == "delta-stepping":
         # Narrow labels and offsets, and wide distances.
-        held += bins_bytes(n, threads, ids) + 8 * (n // 32 + 1)
+        needed += bins_bytes(n, threads, ids) + 8 * (n // 32 + 1)
     else:
-        held += 3 * ids * n + n // 8
-    return held + 8 * n + (17 * n if tree else 0)
+        needed += 3 * ids * n + n // 8
+    return needed + 8 * n + (17 * n if tree else 0)
 
 
 def streamed_bytes(store: Store, threads: int, *, tree: bool) -> int:
     """Bytes of a streamed search in addition to the arena."""
     n, block = store.n_vertices, block_bytes(store)
-    held = 8 * n + n // 4 + n // 256 + 96 * store.indices.n_chunks + (9 * n if tree else n)
-    return table_bytes(store) + held + queue_bytes(n) + 9 * threads * block // 4 + (1 << 20)
+    needed = 8 * n + n // 4 + n // 256 + 96 * store.indices.n_chunks + (9 * n if tree else n)
+    return table_bytes(store) + needed + queue_bytes(n) + 9 * threads * block // 4 + (1 << 20)
 
 
 def block_bytes(store: Store) -> int:
@@ -112,9 +112,9 @@ def plan_paths(store: Store, method: str, memory_bytes: int, threads: int, *, tr
     if arena_bytes is not None and arena_bytes < arcs and not streams:
         raise InputError(f"{method} has all arcs in memory", text="--arena",
                          remedy="leave --arena out, or use --method auto with weights that are not negative")
-    rows, held = rows_bytes(store), search_bytes(store, name, threads, tree=tree)
+    rows, needed = rows_bytes(store), search_bytes(store, name, threads, tree=tree)
     # A search has freed all but distances and predecessors when they are written.
-    in_ram = base + rows + max(held, loading_buffers(store, threads), 17 * store.n_vertices + writing)
+    in_ram = base + rows + max(needed, loading_buffers(store, threads), 17 * store.n_vertices + writing)
     if in_ram <= memory_bytes and (arena_bytes is None or arena_bytes >= arcs):
         return PathPlan(in_ram, in_ram + BASE_JITTER)
     blocks = min(2, store.indices.n_chunks) * block_bytes(store)

@@ -106,7 +106,7 @@ class _Run:
         finally:
             threads.close()
         self._meter.end()
-        return self._told(made, lengths, plan)
+        return self._completed(made, lengths, plan)
 
     def _tick(self) -> None:
         self._steps += 1
@@ -117,7 +117,7 @@ class _Run:
         try:
             potentials(arcs.rows(), self._task.threads, self._tick)
         except NegativeCycle as error:
-            raise error.told(self._store) from None
+            raise error.in_user_units(self._store) from None
 
     def _solved(self, work: PairsWork, plan: PairsPlan) -> _Made:
         """The matrix by the method, in memory or written."""
@@ -145,7 +145,7 @@ class _Run:
             unreachable=_finite(lengths.unreachable), largest_distance=_nearest(found, lengths),
             unreachable_pairs=found.unreachable, method=method, version=__version__, store_digest=self._store.digest)
 
-    def _told(self, made: _Made, lengths: Lengths, plan: PairsPlan) -> AllPairs:
+    def _completed(self, made: _Made, lengths: Lengths, plan: PairsPlan) -> AllPairs:
         """The result with the figures of plan and measurement."""
         store, out = self._store, self._asked.target
         result = AllPairs(

@@ -64,7 +64,7 @@ def _solved(session: Session, task: Task, selected: Selection) -> Any:
     kind = method_of(task)
     with opened(session, *_state(session), device_of(task, selected), DEVICE_COLUMNS[kind.name]) as engine:
         method = kind(session.metric(engine), session.in_time(task.options))
-        with session.answered(method, partial(_told, session, engine, method, selected)):
+        with session.answered(method, partial(_completed, session, engine, method, selected)):
             method.solve()
     return method.answer
 
@@ -150,7 +150,7 @@ def component_counts(store: Store | str | Path, given: Mapping[str, Any],
                 "largest_component": int(np.bincount(roots, minlength=1).max())}
 
 
-def _told(session: Session, engine: DirectedEngine, method: DirectedMethod, selected: Selection,
+def _completed(session: Session, engine: DirectedEngine, method: DirectedMethod, selected: Selection,
           result: DirectedResult) -> DirectedResult:
     """Complete the result of a method, also of a stopped one, with the figures of the run. For eccentricities, add the
     values of all vertices and write their file."""
@@ -161,7 +161,7 @@ def _told(session: Session, engine: DirectedEngine, method: DirectedMethod, sele
     from ..methods.eccentricity.output import in_pieces, write_table
 
     all_of: Any = method
-    options, known = session.task.options, all_of.told(result, bool(session.task.options.keep))
+    options, known = session.task.options, all_of.with_eccentricities(result, bool(session.task.options.keep))
     if options.out is not None and not known.unresolved:
         session.write(known, "out", options.out, lambda: write_table(
             options.out, session.store, in_pieces(all_of.values, all_of.values), all_of.first_of()))

@@ -68,7 +68,7 @@ def solve(session: Session) -> Result:
             except DEVICE_FAULTS as error:
                 fault, first = without_frames(error), Placed(store, session.progress)
                 result = recovered(fault, task, selected, lambda task, selected: _solve(session, first, task, selected))
-            _certify(session, placing.told(result), placing.store)
+            _certify(session, placing.completed(result), placing.store)
         except StoppedEarly as stop:
             stop = placing.stopped(stop)
             raise stop if checkpoint is None else checkpoint.stopped(stop) from None

@@ -130,7 +130,7 @@ class Placing:
         """A context with the store to solve. If the run decides to reorder, the context ends without an error, and the
         next attempt has the reordered store."""
         self._prepare()
-        may_watch = self._run.reorder == AUTO and self._possible() and not self._tried and not self._begun()
+        may_watch = self._run.reorder == AUTO and self._possible() and not self._tried and not self._has_progress()
         watch = _Watch(self._given, self._progress, self._pays) if may_watch else None
         if watch is None:
             known = 0 if self._early is None else self._early.lower
@@ -159,7 +159,7 @@ class Placing:
         elif self._wants_always():
             self._begin_again(None, "as asked")
 
-    def told(self, result: Any) -> Any:
+    def completed(self, result: Any) -> Any:
         """The result with the figures of reordering, and the names of the original store."""
         if isinstance(result, Result):
             result.details.setdefault("reordered", self._details)
@@ -176,7 +176,7 @@ class Placing:
             apart = time.perf_counter() - self._begin - sum(self._seconds.values())
             result = self._early or nothing_yet(self._session, apart)
             stop = StoppedEarly(f"{stop}; {result.lower:,} <= D <= {result.upper:,} is proved", result)
-        self.told(stop.result)
+        self.completed(stop.result)
         return stop
 
     # -- whether ----------------------------------------------------------------------------------
@@ -185,14 +185,14 @@ class Placing:
         store = self._given
         return self._here and not store.indices.in_memory and store.n_arcs > 0 and store.record.ordering != ORDER
 
-    def _begun(self) -> bool:
+    def _has_progress(self) -> bool:
         """Whether the checkpoint has results of traversals on the original order, which reordering would lose."""
         return self._checkpoint is not None and self._checkpoint.n_before > 0
 
     def _wants_always(self) -> bool:
         """Whether `always` applies: it does if edges are streamed. Raises BudgetError if memory or disk is too
         small."""
-        if self._run.reorder != ALWAYS or not self._possible() or self._begun():
+        if self._run.reorder != ALWAYS or not self._possible() or self._has_progress():
             return False
         from ..engine.cpu import plan_engine
         from .opening import needs_of

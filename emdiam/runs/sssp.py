@@ -196,7 +196,7 @@ class _Run:
             try:
                 paths = (asked.searcher or shortest_paths)(rows, self._source, self._task.method, options)
             except NegativeCycle as error:
-                raise error.told(self._store) from None
+                raise error.in_user_units(self._store) from None
         self._meter.end()
         with timed(self.seconds, "tree"):
             if self._needs_tree:

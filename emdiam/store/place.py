@@ -83,8 +83,8 @@ def claim(partial: Path) -> int:
     or if the folder was exchanged or belongs to another user."""
     handle = lock_folder(partial, "another conversion is writing this store now", "wait for it or choose another name",
                          os.O_NOFOLLOW)
-    held, named = os.fstat(handle), status_of(partial)
-    if named is None or not os.path.samestat(held, named) or held.st_uid != user_of(partial.absolute().parent):
+    opened, named = os.fstat(handle), status_of(partial)
+    if named is None or not os.path.samestat(opened, named) or opened.st_uid != user_of(partial.absolute().parent):
         os.close(handle)
         raise InputError("this is not the folder that was made here, or it belongs to another user", path=partial,
                          remedy="choose another name for the store, or another folder")

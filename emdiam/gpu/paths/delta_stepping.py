@@ -32,8 +32,8 @@ class _Buckets:
         self._delta, self._last, self._step = delta, np.uint32(last), 0
         self._base = run.weighted.length(run.weighted.word(0))
         self._vertices, self._fills = device.empty((last + 1) * n, ids), zeros(device, last + 1, np.uint64)
-        self._held, self._settled = device.empty(n, np.uint32), device.empty(n, ids)
-        device.fill(self._held, np.iinfo(np.uint32).max)
+        self._bucket_of, self._settled = device.empty(n, np.uint32), device.empty(n, ids)
+        device.fill(self._bucket_of, np.iinfo(np.uint32).max)
         self._steps, self._tail = zeros(device, n, np.uint32), device.empty(1, np.uint64)
         self._least, self._kernels = device.empty(1, np.uint64), KernelFile(device, _FILE, run.macros, block)
         # Without heavy arcs, settled vertices need not be listed.
@@ -43,7 +43,7 @@ class _Buckets:
         """Put only the source into the first bucket."""
         self._device.fill(self._vertices[:1], source)
         self._device.fill(self._fills[:1], 1)
-        self._device.fill(self._held[source : source + 1], 0)
+        self._device.fill(self._bucket_of[source : source + 1], 0)
 
     def _fill_of(self, bucket: int) -> int:
         return int(self._device.to_host(self._fills[bucket : bucket + 1])[0])
@@ -84,7 +84,7 @@ class _Buckets:
         run = self._run
         self._device.fill(run.counts, 0)
         size = run.relax(queue, (self._words, self._base, self._delta, np.uint32(bucket), self._last, arcs, run.rounds,
-                                 ROUND, run.following, run.counts, self._held, self._vertices, np.uint64(self._n),
+                                 ROUND, run.following, run.counts, self._bucket_of, self._vertices, np.uint64(self._n),
                                  self._fills))[0]
         run.swap()
         return int(size)
@@ -106,7 +106,7 @@ class _Buckets:
         self._device.copy(beyond, pile)
         self._device.fill(self._fills, 0)
         self._kernels.launch("delta_share_out", size, pile, size, self._words, self._base, base, self._delta,
-                             self._last, self._held, self._vertices, self._n, self._fills)
+                             self._last, self._bucket_of, self._vertices, self._n, self._fills)
         self._base = base
         return True
 

@@ -92,7 +92,7 @@ class Eccentricities(DirectedApsp):
     def _took(self, first: int, eccentricities: np.ndarray) -> None:
         self.values[first : first + len(eccentricities)] = eccentricities
 
-    def told(self, result: DirectedResult, keep: bool = False) -> DirectedEccentricities:
+    def with_eccentricities(self, result: DirectedResult, keep: bool = False) -> DirectedEccentricities:
         """The result with the known eccentricities; keep : with ids and bounds of all vertices too."""
         known, most = self.values[self.values >= 0], most_ids(keep)
         counts, width = histogram(np.bincount(known))

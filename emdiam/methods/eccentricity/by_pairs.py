@@ -109,9 +109,9 @@ def _levels(at: int, column: np.ndarray, near: np.ndarray, far: np.ndarray, insi
     one, other = column[near].astype(np.int64), column[far].astype(np.int64)
     last = int(max(one.max(), other.max()))
     sizes = np.bincount(column[inside], minlength=last + 1)[:last]
-    begun, ended = (np.bincount(ends, minlength=last + 1)[:last]
+    started, ended = (np.bincount(ends, minlength=last + 1)[:last]
                     for ends in (np.minimum(one, other), np.maximum(one, other)))
-    across = np.cumsum(begun - ended)
+    across = np.cumsum(started - ended)
     distances = np.flatnonzero((sizes > 0) & (across > 0))
     return np.stack((np.full(len(distances), at), distances, sizes[distances], across[distances]), axis=1)
 

@@ -75,8 +75,8 @@ def _phases(store: Store, options: MethodOptions) -> tuple[Phase, ...]:
     """Three bitmaps of all vertices for each vertex, and the rows."""
     n = store.n_vertices
     check_small("pennycuff-weninger", n, MOST_VERTICES, _SECONDS)
-    held = 24 * n * -(-n // 64) + rows_bytes(store)
-    return traversal_phases(store, lambda column: distance_bytes(store, column) + held)
+    beside = 24 * n * -(-n // 64) + rows_bytes(store)
+    return traversal_phases(store, lambda column: distance_bytes(store, column) + beside)
 
 
 METHOD = Method(MethodOptions, PennycuffWeninger, _phases, lambda store, options: bfs_cost(3, 6), DeviceState(1))

@@ -243,11 +243,11 @@ class _ComponentRun:
 
     def _may_share(self, n_sources: int) -> bool:
         """Whether n_sources sources, which complete the proof, are best traversed now, in shared sweeps."""
-        return (self.method.options.batches and 0 < n_sources <= self.columns.together(self._held)
+        return (self.method.options.batches and 0 < n_sources <= self.columns.together(self._columns_bytes)
                 and self.costs.together(n_sources))
 
     @property
-    def _held(self) -> int:
+    def _columns_bytes(self) -> int:
         """Bytes of the pool that candidates take."""
         return 0 if self.candidates is None else self.candidates.working_bytes
 
@@ -257,7 +257,7 @@ class _ComponentRun:
         method, engine = self.method, cast(SharedScans, self.engine)
         kept, source = method.kept, method.best.source
         column_bytes = self.engine.facts.n_vertices * self.columns.column.dtype.itemsize
-        if kept.source == source and len(sources) <= self.columns.together(self._held + column_bytes):
+        if kept.source == source and len(sources) <= self.columns.together(self._columns_bytes + column_bytes):
             labels = kept.labels(source)
             kept.hold(source, labels)
             engine.watch(labels)
@@ -400,14 +400,14 @@ class _ComponentRun:
         assert self.candidates is not None
         method, begin = self.method, self.engine.reporter.clock()
         cover = self.candidates.cover(self.limit)
-        held = self.candidates.held_bytes
-        self.costs.allow_wide(self.columns.wide_bits(held), self.limit)
+        columns_bytes = self.candidates.held_bytes
+        self.costs.allow_wide(self.columns.wide_bits(columns_bytes), self.limit)
         wide = self.costs.wide_bits(len(cover), self.covering.gain)
         if wide:
             sources = self.covering.dominating(cover, wide, self.bounds.upper, self.limit)
             self._settle(sources, self._batch(sources, wide=wide))
         else:
-            sources = self._visit(cover, self.columns.batch_bits(held))
+            sources = self._visit(cover, self.columns.batch_bits(columns_bytes))
         settled = self.bounds.upper.take(self.covering.proposed) <= self.limit
         left = int(np.count_nonzero(self.bounds.upper.take(cover) > self.limit))
         self.covering.learn(settled, len(cover) - left)
@@ -427,8 +427,8 @@ class _ComponentRun:
         visits = (size == len(cover) or self.costs.apart) and self.costs.visits(len(cover), self.covering.gain)
         sources = self.covering.visit(cover[:size]) if visits else self.covering.sources(cover, size)
         if self.costs.one_by_one(len(sources)):
-            facts, held = self.engine.facts, self._held
-            apart = min(facts.apart, self.columns.batch_columns(held)) if self.costs.apart else 1
+            facts, columns_bytes = self.engine.facts, self._columns_bytes
+            apart = min(facts.apart, self.columns.batch_columns(columns_bytes)) if self.costs.apart else 1
             for begin in range(0, len(sources), max(1, apart)):
                 part = sources[begin : begin + max(1, apart)]
                 if visits:

@@ -168,9 +168,9 @@ class Separators:
         """Raise MoreMemoryError if the distances do not fit `room_bytes`."""
         item = self._lengths.dtype.itemsize
         sizes = np.bincount(self._part_of) if len(self._part_of) else np.zeros(1, np.int64)
-        held = sum(padded(size) ** 2 for size in sizes.tolist()) + padded(self.n_boundary) ** 2
+        items = sum(padded(size) ** 2 for size in sizes.tolist()) + padded(self.n_boundary) ** 2
         widest = max(padded(self.n_boundary), padded(int(sizes.max())))
-        need = held * item + Product.panel_bytes(widest, item)
+        need = items * item + Product.panel_bytes(widest, item)
         if need > room_bytes:
             raise MoreMemoryError(
                 f"separators need {format_size(need)} for {len(sizes):,} parts with {self.n_boundary:,} vertices"

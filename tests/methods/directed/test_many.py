@@ -74,7 +74,7 @@ def check_methods(engine: DirectedEngine, matrix: np.ndarray, methods: Sequence[
         check_longest(solved(method(ArcMetric(engine), DirectedOptions())), matrix)
     for direction in directions:
         run = direction(ArcMetric(engine), DirectedOptions())
-        check_eccentricities(run.told(solved(run), keep=True), matrix)
+        check_eccentricities(run.with_eccentricities(solved(run), keep=True), matrix)
 
 
 @pytest.mark.usefixtures("tiny_blocks")
