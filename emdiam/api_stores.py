@@ -28,15 +28,15 @@ _OF_FILES, _OF_TABLES = ("columns", "header", "encoding", "vertices", "bipartite
 _WRITING = frozenset(keywords_of("reorder").keys() - {"order", "seed"})
 
 
-def chosen(function: str, given: dict[str, Any], *names: str) -> list[Any]:
-    """The values of these keywords, or their defaults; they are removed from `given`."""
+def chosen(function: str, named: dict[str, Any], *names: str) -> list[Any]:
+    """The values of these named, or their defaults; they are removed from `named`."""
     known = keywords_of(function)
-    return [given.pop(name, known[name].python_default) for name in names]
+    return [named.pop(name, known[name].python_default) for name in names]
 
 
-def columns_of(given: dict[str, Any]) -> tuple[str, str] | None:
+def columns_of(named: dict[str, Any]) -> tuple[str, str] | None:
     """The columns with the ends of edges in these options, which are removed. Raises InputError."""
-    return two_columns(given.pop("columns", None))
+    return two_columns(named.pop("columns", None))
 
 
 @explicit
@@ -184,7 +184,7 @@ def generate(name: str, target: str | Path, **parameters: Any) -> GenerateReport
                           options=convert_options(writing))
 
 
-def convert_options(given: dict[str, Any], **more: Any) -> ConvertOptions:
+def convert_options(named: dict[str, Any], **more: Any) -> ConvertOptions:
     """The options of the conversion in the library's units, with `more` options. Raises InputError for a bad size."""
-    written = parsed({name: value for name, value in given.items() if name not in CHECKPOINT}, "convert")
-    return ConvertOptions(**{"threads": available_cores(), "checkpoint": chosen_checkpoint(given), **more, **written})
+    written = parsed({name: value for name, value in named.items() if name not in CHECKPOINT}, "convert")
+    return ConvertOptions(**{"threads": available_cores(), "checkpoint": chosen_checkpoint(named), **more, **written})

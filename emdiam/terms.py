@@ -265,19 +265,19 @@ def with_keyword_terms(function: Callable[..., Any]) -> Callable[..., Any]:
     name, known = function.__name__, keywords_of(function)
 
     @functools.wraps(function)
-    def call(*args: Any, **given: Any) -> Any:
-        asked = given.get("progress")
+    def call(*args: Any, **keywords: Any) -> Any:
+        asked = keywords.get("progress")
         with keyword_terms(name, known):
             if "progress" not in known or (asked is None and "IPython" not in sys.modules):
-                result = function(*args, **given)
+                result = function(*args, **keywords)
             else:
                 from .caller import is_store
                 from .progress_view import watching
 
                 command, graphs = KEYWORDS[name][0], args[:2 if name == "verify" else 1]
                 of_file = command not in _WRITERS and bool(graphs) and not is_store(graphs[-1])
-                with watching(asked, command, given, of_file) as listener:
-                    result = function(*args, **{**given, "progress": listener})
+                with watching(asked, command, keywords, of_file) as listener:
+                    result = function(*args, **{**keywords, "progress": listener})
         if notes := getattr(result, "notes", None):
             return replace(result, notes=tuple(in_keywords(note, name, known) for note in notes))
         if name == "plan":

@@ -22,7 +22,7 @@ MOST_LINES = {
     "trees": 808,
 }
 # Names that say nothing of what they are for, and how many functions, classes, parameters and variables have each.
-EMPTY_NAMES = {"told": 0, "held": 24, "given": 89, "here": 103, "there": 75, "left": 139, "lent": 0,
+EMPTY_NAMES = {"told": 0, "held": 24, "given": 27, "here": 103, "there": 75, "left": 139, "lent": 0,
                "begun": 7, "looked": 2}
 
 

@@ -254,7 +254,7 @@ class Attempt:
     def words(self, command: click.Command, folder: JobFolder, owned: set[str]) -> list[str]:
         """The words of the command line, from the command on. owned : paths that may be replaced."""
         job, limit = self.job, self.job.time_limit
-        given: dict[str, Any] = {
+        values: dict[str, Any] = {
             "memory": self.memory, "threads": None if "threads" in job.options else self.threads,
             "time-limit": None if limit is None or job.command not in commands.LIMITS_ITSELF else
             f"{limit:f}".rstrip("0").rstrip(".") + "s",
@@ -263,7 +263,7 @@ class Attempt:
             # Runs along arcs or weights have no checkpoint.
             "checkpoint": None if job.command in _ALONG and job.options.keys() & _UNSAVED else
             folder.checkpoint, "events": folder.events, "json": True}
-        taken = {name: value for name, value in given.items() if commands.takes(command, name)}
+        taken = {name: value for name, value in values.items() if commands.takes(command, name)}
         return [*job.arguments, *commands.option_words(taken)]
 
 
@@ -423,8 +423,8 @@ _TICK = 0.05
 def library_environment() -> dict[str, str]:
     """An environment in which this package is importable from every working folder."""
     package = str(Path(__file__).resolve().parents[2])
-    given = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONSAFEPATH": "1", "PYTHONPATH": package if not given else package + os.pathsep + given}
+    values = os.environ.get("PYTHONPATH")
+    return {**os.environ, "PYTHONSAFEPATH": "1", "PYTHONPATH": package if not values else package + os.pathsep + values}
 
 
 def job_environment(folder: Path) -> dict[str, str]:

@@ -33,14 +33,14 @@ class CheckpointOptions:
         return self.folder or target.with_name(target.name + _BESIDE)
 
 
-def chosen_checkpoint(given: Mapping[str, Any]) -> CheckpointOptions | None:
-    """The checkpoint options in `given`; None if there are none.
+def chosen_checkpoint(values: Mapping[str, Any]) -> CheckpointOptions | None:
+    """The checkpoint options in `values`; None if there are none.
 
-    given : options by their names on the command line: checkpoint (a folder, or CheckpointOptions), checkpoint_every,
+    values : options by their names on the command line: checkpoint (a folder, or CheckpointOptions), checkpoint_every,
     resume, keep_checkpoint. Raises InputError for a bad time.
     """
-    folder, every = given.get("checkpoint"), given.get("checkpoint_every")
-    resume, keep = bool(given.get("resume")), bool(given.get("keep_checkpoint"))
+    folder, every = values.get("checkpoint"), values.get("checkpoint_every")
+    resume, keep = bool(values.get("resume")), bool(values.get("keep_checkpoint"))
     if isinstance(folder, CheckpointOptions):
         return folder
     if folder is None and every is None and not resume and not keep:

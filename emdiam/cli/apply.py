@@ -15,7 +15,7 @@ from .outcome import EmdiamCommand
 @options.STORE
 @click.argument("target", metavar="NEW", type=options.NEW_STORE)
 @options.of("apply")
-def command(**given: Any) -> int:
+def command(**values: Any) -> int:
     """Write a store to a new one with edges added and removed.
 
     NEW is as `emdiam convert` would make it of the changed list of edges, but STORE is not sorted again. Edges are
@@ -26,6 +26,6 @@ def command(**given: Any) -> int:
     from ..api import apply
     from .convert import apply_text
 
-    return answered_writing(given, given["target"], lambda listener: apply(
-        given["store"], given["target"], format=given["fmt"], progress=listener,
-        **options.passed(given, "store", "target", "fmt")), apply_text)
+    return answered_writing(values, values["target"], lambda listener: apply(
+        values["store"], values["target"], format=values["fmt"], progress=listener,
+        **options.passed(values, "store", "target", "fmt")), apply_text)

@@ -35,7 +35,7 @@ from .output import answer, emit
 @click.command(cls=EmdiamCommand)
 @options.GRAPH
 @options.of("approx")
-def command(**given: Any) -> int:
+def command(**values: Any) -> int:
     """Estimate the diameter of a graph, with proved bounds.
 
     The bounds are proved: some pair of vertices is at least as far apart as the lower bound, and no pair is farther
@@ -51,16 +51,16 @@ def command(**given: Any) -> int:
     from ..methods.approx.masters import AUTO, parse_masters, resolve_masters
     from ..runs.plan import exact_instead
 
-    if given["as_json"] and given["as_csv"]:
+    if values["as_json"] and values["as_csv"]:
         raise InputError("an answer is JSON or CSV, not both", remedy="leave --json or --csv out")
-    masters = [] if given["masters"] is None else parse_masters(given["masters"])
-    several, asked = len(masters) > 1, options.with_device(given)
-    if several and given["keep_reordered"] is not None:
+    masters = [] if values["masters"] is None else parse_masters(values["masters"])
+    several, asked = len(masters) > 1, options.with_device(values)
+    if several and values["keep_reordered"] is not None:
         raise InputError("a reordered store is kept of a single run only", text="--keep-reordered",
                          remedy="make it first: emdiam reorder")
-    runs, hints = Runs(given, several), list[str]()
-    with (runs.shown(lambda results: _answer(results, hints, given, several)), listening(given) as listener,
-          opened("approx", given, listener, bool(given["directed"])) as (store, finish)):
+    runs, hints = Runs(values, several), list[str]()
+    with (runs.shown(lambda results: _answer(results, hints, values, several)), listening(values) as listener,
+          opened("approx", values, listener, bool(values["directed"])) as (store, finish)):
         for item in masters:  # an invalid number is refused before the first run
             if item != AUTO and store.n_vertices:
                 resolve_masters(item, store.n_vertices)
@@ -68,19 +68,19 @@ def command(**given: Any) -> int:
             task = options.task_given("approx", asked, runs.checkpoint(number), masters=count)
             result = finish(store, task, listener)
             runs.end(result)
-            if not (given["as_json"] or given["as_csv"] or given["weighted"] or given["directed"]):
+            if not (values["as_json"] or values["as_csv"] or values["weighted"] or values["directed"]):
                 hints += hint_lines(exact_instead(store, task, result), result.masters if several else None)
     return 0
 
 
-def _answer(results: list[dict[str, Any]], hints: list[str], given: dict[str, Any], several: bool) -> None:
-    if given["as_csv"]:
+def _answer(results: list[dict[str, Any]], hints: list[str], values: dict[str, Any], several: bool) -> None:
+    if values["as_csv"]:
         emit(csv_text(COLUMNS, map(row_of, results)).rstrip("\n"))
     elif several:
-        answer({"runs": results}, lambda _: "\n".join([runs_text(results), *hints]), given["as_json"])
+        answer({"runs": results}, lambda _: "\n".join([runs_text(results), *hints]), values["as_json"])
     else:
-        answer(results[0], lambda result: "\n".join([approximation_text(result, given["verbose"]), *hints]),
-               given["as_json"])
+        answer(results[0], lambda result: "\n".join([approximation_text(result, values["verbose"]), *hints]),
+               values["as_json"])
 
 
 COLUMNS = ("masters", "estimate", "lower", "upper", "ratio", "rounds", "passes", "bytes_read", "seconds")

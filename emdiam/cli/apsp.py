@@ -16,13 +16,13 @@ from .outcome import EmdiamCommand
 @click.command(cls=EmdiamCommand)
 @options.GRAPH
 @options.of("apsp")
-def command(**given: Any) -> int:
+def command(**values: Any) -> int:
     """Write the distances between all pairs of vertices.
 
     n vertices take 4 n^2 bytes of disk (8 n^2 if distances are large or floats); --memory limits the part in memory. A
     matrix that does not fit is refused, with a remedy.
     """
-    with running("apsp", given, pairs_text) as (solve, end):
+    with running("apsp", values, pairs_text) as (solve, end):
         end(solve())
     return 0
 

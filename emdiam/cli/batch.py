@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command(cls=EmdiamCommand)
 @click.argument("jobs", type=click.Path(dir_okay=False, path_type=str), metavar="JOBS.toml")
 @options.of("batch")
-def command(**given: Any) -> int:
+def command(**values: Any) -> int:
     """Run many jobs from one file.
 
     Jobs are conversions, diameters, approximations and so on. The whole file is checked before the first job starts.
@@ -49,17 +49,17 @@ def command(**given: Any) -> int:
     from ..batch.prepare import jobs_data, jobs_text
     from .main import group
 
-    chosen = BatchOptions(*(given[name] for name in ("memory", "parallel", "out", "keep_going", "retry")))
-    if given["dry_run"]:
-        prepared = prepare(given["jobs"], group, chosen)
-        answer(jobs_data(prepared), lambda _: jobs_text(prepared), given["as_json"])
+    chosen = BatchOptions(*(values[name] for name in ("memory", "parallel", "out", "keep_going", "retry")))
+    if values["dry_run"]:
+        prepared = prepare(values["jobs"], group, chosen)
+        answer(jobs_data(prepared), lambda _: jobs_text(prepared), values["as_json"])
         return 0
 
     def line(record: AttemptRecord) -> None:
         emit(json.dumps(asdict(record), allow_nan=False))
 
-    shown = line if given["as_json"] else None
-    return int(answered(given, lambda listener: run_batch(given["jobs"], group, chosen, listener, shown),
+    shown = line if values["as_json"] else None
+    return int(answered(values, lambda listener: run_batch(values["jobs"], group, chosen, listener, shown),
                         summary_text, "NightView").exit_code)
 
 

@@ -20,35 +20,35 @@ from .outcome import Interrupted
 from .output import answer
 
 
-def answered_writing(given: Mapping[str, Any], target: str, make: Callable[[Listener], Any],
+def answered_writing(values: Mapping[str, Any], target: str, make: Callable[[Listener], Any],
                      text: Callable[..., str]) -> int:
     """Write the store `target` with `make`, print its report and return the exit code. text : lines from a report, the
     store, and whether they are verbose. Ctrl-C becomes an error that names the saved work, if any."""
     try:
-        with listening(given) as listener:
+        with listening(values) as listener:
             report = make(listener)
     except KeyboardInterrupt as stop:
-        sentence, chosen = f"stopped by the user; {target} was not written", chosen_checkpoint(given)
+        sentence, chosen = f"stopped by the user; {target} was not written", chosen_checkpoint(values)
         folder = None if chosen is None else chosen.folder_for(Path(target))
         if folder is None or not folder.exists():
             raise Interrupted(sentence) from stop
         raise StoppedEarly(f"{sentence}; the work so far is saved in {folder}: give the same command with --resume to"
                            " go on") from stop
-    answer(report.to_dict(), lambda data: text(data, target, given["verbose"]), given["as_json"])
+    answer(report.to_dict(), lambda data: text(data, target, values["verbose"]), values["as_json"])
     return 0
 
 
 @contextmanager
-def running(command: str, given: Mapping[str, Any], text: Callable[..., str]
+def running(command: str, values: Mapping[str, Any], text: Callable[..., str]
             ) -> Iterator[tuple[Callable[[], Any], Callable[[Any], None]]]:
     """A context for a command of one run, on a store or a file. Yields a function that executes its task, and a
     function that takes the result, which is printed however the run ends. text : lines from a result, and whether they
     are verbose."""
-    runs, show = Runs(given), partial(text, verbose=given["verbose"])
-    asked = options.of_task(command, given)
+    runs, show = Runs(values), partial(text, verbose=values["verbose"])
+    asked = options.of_task(command, values)
     task = options.task_given(command, options.with_device(asked), runs.checkpoint(0))
-    with (runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener,
-          stored(command, given, listener, task.cluster is None) as (store, finish)):
+    with (runs.shown(lambda results: answer(results[0], show, values["as_json"])), listening(values) as listener,
+          stored(command, values, listener, task.cluster is None) as (store, finish)):
         yield partial(finish, store, task, listener), runs.end
 
 
@@ -56,12 +56,12 @@ class Runs:
     """The runs of one command. Their checkpoints remain until the answer has been printed: if the command is killed
     just before, the next one resumes from them and answers at once.
 
-    given : options of the command. several : whether each run has its own subfolder of the checkpoint folder.
+    values : options of the command. several : whether each run has its own subfolder of the checkpoint folder.
     results : so far, as dicts.
     """
 
-    def __init__(self, given: Mapping[str, Any], several: bool = False) -> None:
-        self._chosen, self._several = chosen_checkpoint(given), several
+    def __init__(self, values: Mapping[str, Any], several: bool = False) -> None:
+        self._chosen, self._several = chosen_checkpoint(values), several
         self.results: list[dict[str, Any]] = []
 
     def checkpoint(self, number: int) -> CheckpointOptions | None:

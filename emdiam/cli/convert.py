@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @click.argument("store", type=options.NEW_STORE)
 @options.of("convert")
-def command(**given: Any) -> int:
+def command(**values: Any) -> int:
     """Convert edge lists into a store on disk.
 
     INPUT is a file, a folder of parts, a glob or - for standard input; several make one graph. Known are text edge
@@ -44,10 +44,10 @@ def command(**given: Any) -> int:
     """
     from ..api import convert
 
-    weights = _weight_choice(given["weights"], given["allow_negative"])
-    return answered_writing(given, given["store"], lambda listener: convert(
-        given["inputs"], given["store"], format=given["fmt"], progress=listener, weights=weights,
-        **options.passed(given, "inputs", "store", "fmt", "weights", "allow_negative")), report_text)
+    weights = _weight_choice(values["weights"], values["allow_negative"])
+    return answered_writing(values, values["store"], lambda listener: convert(
+        values["inputs"], values["store"], format=values["fmt"], progress=listener, weights=weights,
+        **options.passed(values, "inputs", "store", "fmt", "weights", "allow_negative")), report_text)
 
 
 def _weight_choice(column: str | None, negative: bool) -> WeightChoice | None:

@@ -16,15 +16,15 @@ from .outcome import EmdiamCommand
 @click.command(cls=EmdiamCommand)
 @options.GRAPH
 @options.of("distances")
-def command(**given: Any) -> int:
+def command(**values: Any) -> int:
     """Count pairs of vertices by distance, and centralities.
 
     Pairs are unordered, of two different vertices. Pairs without a path are counted separately and exactly.
 
     With --sources it writes a table of the distances between chosen vertices instead, to --out.
     """
-    table = given["sources"] is not None or given["targets"] is not None
-    with running("distances", given, table_text if table else distances_text) as (solve, end):
+    table = values["sources"] is not None or values["targets"] is not None
+    with running("distances", values, table_text if table else distances_text) as (solve, end):
         end(solve())
     return 0
 

@@ -33,7 +33,7 @@ from .outcome import EmdiamCommand
 @click.command(cls=EmdiamCommand)
 @options.GRAPH
 @options.of("ecc")
-def command(**given: Any) -> int:
+def command(**values: Any) -> int:
     """Compute the eccentricity of every vertex.
 
     The eccentricity of a vertex is its distance to the vertex of its component that is farthest from it. Radius and
@@ -43,7 +43,7 @@ def command(**given: Any) -> int:
     Ctrl-C and --time-limit print the results so far and end with exit code 3; --out then has a lower and an upper bound
     for every vertex.
     """
-    with running("ecc", given, result_text) as (solve, end):
+    with running("ecc", values, result_text) as (solve, end):
         end(solve())
     return 0
 

@@ -33,7 +33,7 @@ from .outcome import EmdiamCommand
 @click.command(cls=EmdiamCommand)
 @options.GRAPH
 @options.of("exact")
-def command(**given: Any) -> int:
+def command(**values: Any) -> int:
     """Compute the exact diameter of a graph.
 
     Distances are numbers of edges, and the answer has a shortest path of that length. The diameter of a disconnected
@@ -47,7 +47,7 @@ def command(**given: Any) -> int:
     With --checkpoint the same command with --resume continues a run that was stopped, even by kill -9; at most one
     traversal is repeated.
     """
-    with running("exact", given, result_text) as (solve, end):
+    with running("exact", values, result_text) as (solve, end):
         end(solve())
     return 0
 

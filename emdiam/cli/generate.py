@@ -42,12 +42,12 @@ def command() -> None:
 
 def class_command(kind: GraphClass) -> click.Command:
     """The subcommand of one class."""
-    def body(store: str, **given: Any) -> int:
+    def body(store: str, **values: Any) -> int:
         from ..api import generate
         from .convert import report_text
 
-        return answered_writing(given, store, lambda listener: generate(
-            kind.name, store, progress=listener, **options.passed(given)), report_text)
+        return answered_writing(values, store, lambda listener: generate(
+            kind.name, store, progress=listener, **options.passed(values)), report_text)
 
     facts = f"Diameter: {kind.diameter_formula or 'no formula is known'}. Source: {kind.paper}."
     built = EmdiamCommand(kind.name, callback=body, params=[click.Argument(["store"], type=options.NEW_STORE)],

@@ -26,26 +26,26 @@ if TYPE_CHECKING:
 @click.command(cls=EmdiamCommand)
 @click.argument("store", metavar="GRAPH", type=click.Path(path_type=str), required=False)
 @options.of("info")
-def command(**given: Any) -> int:
+def command(**values: Any) -> int:
     """Show counts, degrees and size of a store or a file."""
-    if (given["store"] is None) == (given["device"] is None):
+    if (values["store"] is None) == (values["device"] is None):
         raise click.UsageError("Give GRAPH, or --device gpu.")
-    _check_used(given)
-    if given["device"] is not None:
+    _check_used(values)
+    if values["device"] is not None:
         from ..gpu.facts import device_facts
 
-        answer(device_facts(given["device"]), device_text, given["as_json"])
+        answer(device_facts(values["device"]), device_text, values["as_json"])
         return 0
-    works = any(given[name] for name in ("components", "check", "locality", "profile"))
-    facts = None if works else _declared(given["store"])
+    works = any(values[name] for name in ("components", "check", "locality", "profile"))
+    facts = None if works else _declared(values["store"])
     if facts is not None:
-        answer(facts, input_text, given["as_json"])
+        answer(facts, input_text, values["as_json"])
         return 0
-    with listening(given) if works or is_input(given["store"]) else nullcontext(silent) as listener, opened(
-            "info", given, listener) as (store, _):
-        info = _looked_up(store, given, listener)
-    info["path"] = redacted(given["store"])
-    answer(info, info_text, given["as_json"])
+    with listening(values) if works or is_input(values["store"]) else nullcontext(silent) as listener, opened(
+            "info", values, listener) as (store, _):
+        info = _looked_up(store, values, listener)
+    info["path"] = redacted(values["store"])
+    answer(info, info_text, values["as_json"])
     return 0
 
 
@@ -63,29 +63,29 @@ def _check_used(asked: dict[str, Any]) -> None:
         raise InputError(f"only --profile has {' and '.join(idle)}", remedy="give --profile too")
 
 
-def _looked_up(store: Store, given: dict[str, Any], listener: Listener) -> dict[str, Any]:
+def _looked_up(store: Store, values: dict[str, Any], listener: Listener) -> dict[str, Any]:
     """The figures of a store, with the requested additions."""
     from ..store.arc_runs import store_info
     from ..store.store import check_directed
 
-    if given["locality"] or given["profile"]:
+    if values["locality"] or values["profile"]:
         check_directed(store, False)
     info = store_info(store)
-    if given["components"]:
+    if values["components"]:
         from ..runs.arcs import component_counts
 
-        info["components"] = component_counts(store, given, listener)
-    if given["check"]:
+        info["components"] = component_counts(store, values, listener)
+    if values["check"]:
         from ..store.check import check_store
 
         info["checked"] = check_store(store, listener)
-    if given["locality"]:
+    if values["locality"]:
         from ..runs.probe import look_at_ids
 
         found = look_at_ids(store, threads=available_cores())
         info["locality"] = None if found is None else {**found.to_dict(), "text": str(found)}
-    if given["profile"]:
-        info["profile"] = _profiled(store, given, listener)
+    if values["profile"]:
+        info["profile"] = _profiled(store, values, listener)
     return info
 
 
@@ -98,25 +98,25 @@ def _declared(name: str) -> dict[str, Any] | None:
     return None if is_store(name) else declared(name)
 
 
-def _profiled(store: Store, given: dict[str, Any], listener: Listener) -> dict[str, Any]:
+def _profiled(store: Store, values: dict[str, Any], listener: Listener) -> dict[str, Any]:
     """The profile, with the names of the written plots. Raises InputError."""
     from ..runs.probe import profile
 
-    if given["plots"] is not None:
+    if values["plots"] is not None:
         from ..report.page import check_plots
 
         check_plots()
-    found = profile(store, given, listener)
-    if given["plots"] is None:
+    found = profile(store, values, listener)
+    if values["plots"] is None:
         return found.to_dict()
     from ..links import followed
     from ..report.drawing import draw_degrees, draw_distances, write_figure
 
-    followed(given["plots"])
-    given["plots"].mkdir(parents=True, exist_ok=True)
-    files = [*write_figure(draw_degrees(found.degrees), given["plots"] / "degrees"),
+    followed(values["plots"])
+    values["plots"].mkdir(parents=True, exist_ok=True)
+    files = [*write_figure(draw_degrees(found.degrees), values["plots"] / "degrees"),
              *write_figure(draw_distances(found.pairs, found.mean, found.effective_diameter),
-                           given["plots"] / "distances")]
+                           values["plots"] / "distances")]
     return {**found.to_dict(), "plots": [str(file) for file in files]}
 
 
@@ -223,11 +223,11 @@ def _share(value: float | None) -> str:
 def _origin_lines(info: dict[str, Any]) -> list[str]:
     """The input of the store, the directions of its edges, and the dropped pairs."""
     pairs = "" if info["pairs_read"] is None else f"; {format_count(info['pairs_read'], 'pair')}"
-    values = [f"{name} ({count:,})" for name, count in (info["values_dropped"] or {}).items()]
+    dropped = [f"{name} ({count:,})" for name, count in (info["values_dropped"] or {}).items()]
     return [
         f"made from: {info['source_format']}, {', '.join(info['source'])}{pairs}; {dropped_text(info)}",
         *([f"read as: {info['reading']}"] if info["reading"] else []),
-        *([f"dropped values: {', '.join(values)}"] if values else []),
+        *([f"dropped values: {', '.join(dropped)}"] if dropped else []),
         f"directions: {directions_text(info) or ('directed' if info['directed_input'] else 'undirected')}",
     ]
 

@@ -22,14 +22,14 @@ from .output import answer, complain
 
 
 @contextmanager
-def listening(given: Mapping[str, Any], view: str = "LiveView") -> Iterator[Listener]:
+def listening(values: Mapping[str, Any], view: str = "LiveView") -> Iterator[Listener]:
     """A listener for the library's `progress` argument. It writes to standard error, and to the file of --events if the
-    running command has one. given : the options of the command, with quiet and log_interval (seconds between lines if
+    running command has one. values : the options of the command, with quiet and log_interval (seconds between lines if
     standard error is not a terminal). view : the class of live.py for a terminal."""
     context = click.get_current_context(silent=True)
     log: Listener | None = None if context is None else context.meta.get(EVENT_LOG)
-    quiet, interval = given["quiet"], given["log_interval"]
-    with (_view(quiet, interval, () if quiet else _steps(context, given), view) as shown,
+    quiet, interval = values["quiet"], values["log_interval"]
+    with (_view(quiet, interval, () if quiet else _steps(context, values), view) as shown,
           _messages(quiet, shown, interval)):
         yield shown if log is None else shared(shown, log)
 
@@ -88,17 +88,17 @@ def _view(quiet: bool, log_interval: float, steps: Sequence[Step], name: str) ->
     return Heartbeat(complain, log_interval, steps)
 
 
-def answered(given: Mapping[str, Any], work: Callable[[Listener], Any], text: Callable[[Any], str],
+def answered(values: Mapping[str, Any], work: Callable[[Listener], Any], text: Callable[[Any], str],
              view: str = "LiveView") -> Any:
     """Run `work` and print its answer: messages, then one JSON object or `text`. If it was stopped or its files could
     not be written, print the answer so far and raise the StoppedEarly or NotWritten again. view : see `listening`."""
     def show(result: Any) -> None:
         for message in result.messages:
             complain(f"emdiam: {message}")
-        answer(result.to_dict(), lambda _: text(result), given["as_json"])
+        answer(result.to_dict(), lambda _: text(result), values["as_json"])
 
     try:
-        with listening(given, view) as listener:
+        with listening(values, view) as listener:
             result = work(listener)
     except (StoppedEarly, NotWritten) as end:
         show(end.result)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..errors import InputError, closest
-from ..runs import option as values
+from ..runs import option as option_kinds
 from ..runs.option import Option
 from ..runs.options import COMMANDS, KEPT, PATHS, PRINTED, option_of
 from ..runs.registry import CHOOSING
@@ -91,19 +91,19 @@ class Written(click.Path):
 
 NEW_STORE = Written("check_name", path_type=str)
 _TYPES: dict[str, click.ParamType] = {
-    **{kind: Parsed(kind, values.PARSERS[kind])
-       for kind in (values.SIZE, values.COUNT, values.DURATION, values.LENGTH)},
-    values.NATURAL: click.IntRange(min=0), values.POSITIVE: click.IntRange(min=1),
-    values.FILE: Written("check_file", dir_okay=False, path_type=Path), values.STORE: NEW_STORE,
-    values.FOLDER: Written("check_folder", file_okay=False, path_type=Path),
-    values.SCRATCH: Written("check_scratch", file_okay=False, path_type=Path),
+    **{kind: Parsed(kind, option_kinds.PARSERS[kind])
+       for kind in (option_kinds.SIZE, option_kinds.COUNT, option_kinds.DURATION, option_kinds.LENGTH)},
+    option_kinds.NATURAL: click.IntRange(min=0), option_kinds.POSITIVE: click.IntRange(min=1),
+    option_kinds.FILE: Written("check_file", dir_okay=False, path_type=Path), option_kinds.STORE: NEW_STORE,
+    option_kinds.FOLDER: Written("check_folder", file_okay=False, path_type=Path),
+    option_kinds.SCRATCH: Written("check_scratch", file_okay=False, path_type=Path),
     # The command's body, which knows the kind of the output, checks it too.
-    values.EITHER: Written("check_above", path_type=Path)}
-COUNT = _TYPES[values.COUNT]
+    option_kinds.EITHER: Written("check_above", path_type=Path)}
+COUNT = _TYPES[option_kinds.COUNT]
 # The settings of click for each kind of flag.
 _FLAGS: dict[str, dict[str, Any]] = {
-    values.FLAG: {"is_flag": True}, values.ON: {"is_flag": True, "default": None},
-    values.OFF: {"flag_value": False, "default": None}, values.NAMED: {"is_flag": False, "flag_value": ""}}
+    option_kinds.FLAG: {"is_flag": True}, option_kinds.ON: {"is_flag": True, "default": None},
+    option_kinds.OFF: {"flag_value": False, "default": None}, option_kinds.NAMED: {"is_flag": False, "flag_value": ""}}
 
 
 def _keep_events(context: click.Context, _parameter: click.Parameter, file: Path | None) -> None:
@@ -116,8 +116,8 @@ def made(option: Option, **more: Any) -> Callable[[F], F]:
     """An option of the table, for click. more : additional or replaced settings."""
     low, high = option.limits
     kinds: dict[str, Callable[[], click.ParamType]] = {
-        values.INTEGER: lambda: click.IntRange(low, high),
-        values.REAL: lambda: click.FloatRange(low, high, min_open=True, max_open=high is not None)}
+        option_kinds.INTEGER: lambda: click.IntRange(low, high),
+        option_kinds.REAL: lambda: click.FloatRange(low, high, min_open=True, max_open=high is not None)}
     settings: dict[str, Any] = {"help": option.help, "metavar": option.metavar,
                                 "required": option.required}
     if option.kind in _FLAGS:
@@ -151,23 +151,23 @@ def of(command: str, *names: str, **more: Any) -> Callable[[F], F]:
     return decorate
 
 
-def passed(given: Mapping[str, Any], *without: str) -> dict[str, Any]:
+def passed(values: Mapping[str, Any], *without: str) -> dict[str, Any]:
     """The arguments of the library's function of the same name: the command's options that the user has set, except
     those for printing and the names in `without`. The library has the same defaults."""
     context = click.get_current_context(silent=True)
     usual = {} if context is None else {  # --weight sets --weighted
         name: value for name, value in context.params.items() if value is not True
         and (source := context.get_parameter_source(name)) is not None and source.name == "DEFAULT"}
-    return {name: value for name, value in given.items() if value is not None and name not in (*without, *PRINTED)
+    return {name: value for name, value in values.items() if value is not None and name not in (*without, *PRINTED)
             and not (name in usual and value is usual[name])}
 
 
-def with_device(given: Mapping[str, Any]) -> dict[str, Any]:
+def with_device(values: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a command, with the device chosen now, unless workers choose theirs, or distances follow arcs or
     weights, whose tasks choose it. Raises InputError."""
-    elsewhere = any(given.get(name) for name in ("workers", "scheduler", *CHOOSING))
-    device = given.get("device", CPU)
-    return {**given, **({} if elsewhere or device == CPU else {"device": chosen_device(device)})}
+    elsewhere = any(values.get(name) for name in ("workers", "scheduler", *CHOOSING))
+    device = values.get("device", CPU)
+    return {**values, **({} if elsewhere or device == CPU else {"device": chosen_device(device)})}
 
 
 def of_task(command: str, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -182,12 +182,12 @@ def of_task(command: str, asked: Mapping[str, Any]) -> dict[str, Any]:
     return dict(asked)
 
 
-def task_given(command: str, given: Mapping[str, Any], checkpoint: CheckpointOptions | None, **more: Any) -> Task:
+def task_given(command: str, values: Mapping[str, Any], checkpoint: CheckpointOptions | None, **more: Any) -> Task:
     """The task of a command from its options. checkpoint : replaces the checkpoint options, if the task has one. more :
     options with other values. Raises InputError."""
     from ..runs.task import task_of
 
-    asked = {**passed(given, "store", "weight"), **more}
+    asked = {**passed(values, "store", "weight"), **more}
     if checkpoint is not None and not any(asked.get(name) for name in CHOOSING):
         asked["checkpoint"] = checkpoint
     return task_of(command, asked)

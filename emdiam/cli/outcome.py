@@ -317,13 +317,13 @@ def stored_record(store: str) -> Mapping[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-def unanswered(command: str, given: Mapping[str, Any], sentence: str, seconds: float) -> dict[str, Any]:
+def unanswered(command: str, values: Mapping[str, Any], sentence: str, seconds: float) -> dict[str, Any]:
     """The object to print if a command was stopped before its answer.
 
     Parameters
     ----------
     command : name of the command.
-    given : values of its options, by name.
+    values : values of its options, by name.
     sentence : why it was stopped.
     seconds : its run time.
 
@@ -333,31 +333,31 @@ def unanswered(command: str, given: Mapping[str, Any], sentence: str, seconds: f
         with n vertices, upper is null along weights. stopped : the sentence.
     """
     facts: dict[str, Any] = {"complete": False, "seconds": {"total": seconds}, "version": __version__}
-    row = metric_of(command, given)
-    place = (_REPORT if command == "verify" else _ROWS if command == "distances" and given["sources"] else
+    row = metric_of(command, values)
+    place = (_REPORT if command == "verify" else _ROWS if command == "distances" and values["sources"] else
              "" if row is None else row.kinds[command].result)
     if place:
-        facts = _of_kind(loaded(place), given, seconds)
+        facts = _of_kind(loaded(place), values, seconds)
     return {**facts, "stopped": sentence}
 
 
-def _of_kind(kind: type[Any], given: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+def _of_kind(kind: type[Any], values: Mapping[str, Any], seconds: float) -> dict[str, Any]:
     """An answer of this class without results."""
     from ..methods.result import Result, Traversals
     from ..units import peak_rss_bytes
 
-    store = str(given["store"])
+    store = str(values["store"])
     record = stored_record(store)
     n = record.get("n_vertices")
-    known: dict[str, Any] = {name: given[name] for name in _ASKED if given.get(name) is not None} | {
+    known: dict[str, Any] = {name: values[name] for name in _ASKED if values.get(name) is not None} | {
         "n_vertices": n, "n_edges": record.get("n_edges"), "n_arcs": record.get("n_arcs"), "unresolved": n,
         "exact": False, "complete": False, "verified": False, "version": __version__,
-        "memory_limit_bytes": given.get("memory"), "peak_rss_bytes": peak_rss_bytes(),
+        "memory_limit_bytes": values.get("memory"), "peak_rss_bytes": peak_rss_bytes(),
         "store_digest": record.get("chunk_digest", ""), "store_path": store,
         "store_name": Path(store).name.removesuffix(".zarr"),
         "seconds": {**dict.fromkeys(_PARTS, 0.0), "startup": seconds, "total": seconds}}
     if issubclass(kind, Result):
-        known |= {"lower": 0, "upper": None if n is None or given.get("weighted") else max(0, n - 1),
+        known |= {"lower": 0, "upper": None if n is None or values.get("weighted") else max(0, n - 1),
                   "traversals": Traversals()}
     named = [one for one in fields(kind) if one.init]
     empty: dict[str, Any] = {one.name: {} if str(one.type).startswith("dict") else None

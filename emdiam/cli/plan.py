@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.command(cls=EmdiamCommand)
 @options.GRAPH
 @options.of("plan")
-def command(**given: Any) -> int:
+def command(**values: Any) -> int:
     """Show the memory and the reads of a run, without running it.
 
     A table of all methods: the predicted peak of memory, the planned peak, memory of a GPU, temporary files, and how
@@ -38,23 +38,23 @@ def command(**given: Any) -> int:
     from ..api import plan
     from ..methods.approx.masters import one_item
 
-    over_all, asked = given["method"] == ALL, options.passed(given, "store", "probe", "no_probe", "weight")
+    over_all, asked = values["method"] == ALL, options.passed(values, "store", "probe", "no_probe", "weight")
     for name in ("batch", "masters", "euler"):
         if over_all and name in asked:
             raise InputError("an option of single methods", text=f"--{name}", remedy="name one with --method")
     if "masters" in asked:
         asked["masters"] = one_item(asked["masters"])
-    asked["weighted"] = bool(given["weighted"] or given["weight"])
-    probe = {name: value for name, value in options.passed(given).items() if name == "probe"}
-    if given["no_probe"]:
+    asked["weighted"] = bool(values["weighted"] or values["weight"])
+    probe = {name: value for name, value in options.passed(values).items() if name == "probe"}
+    if values["no_probe"]:
         if probe:
             raise InputError("--probe and --no-probe exclude each other", remedy="leave one of both out")
         probe = {"probe": None}
-    if given["device"] != options.CPU:
-        asked["device"] = options.chosen_device(given["device"])
-    with listening(given) as listener, opened("plan", given, listener) as (store, _):
+    if values["device"] != options.CPU:
+        asked["device"] = options.chosen_device(values["device"])
+    with listening(values) as listener, opened("plan", values, listener) as (store, _):
         planned = plan(store, **probe, **asked)
-    answer(_all(planned) if over_all else _one(planned[0]), methods_text if over_all else plan_text, given["as_json"])
+    answer(_all(planned) if over_all else _one(planned[0]), methods_text if over_all else plan_text, values["as_json"])
     return 0
 
 

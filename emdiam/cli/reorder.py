@@ -15,7 +15,7 @@ from .outcome import EmdiamCommand
 @options.STORE
 @click.argument("target", metavar="NEW", type=options.NEW_STORE)
 @options.of("reorder")
-def command(**given: Any) -> int:
+def command(**values: Any) -> int:
     """Write a store to a new one in another order.
 
     Neighbours close together let a traversal of a graph larger than memory read fewer
@@ -27,6 +27,6 @@ def command(**given: Any) -> int:
     from ..api import reorder
     from .convert import reorder_text
 
-    return answered_writing(given, given["target"], lambda listener: reorder(
-        given["store"], given["target"], given["order"], progress=listener,
-        **options.passed(given, "store", "target", "order")), reorder_text)
+    return answered_writing(values, values["target"], lambda listener: reorder(
+        values["store"], values["target"], values["order"], progress=listener,
+        **options.passed(values, "store", "target", "order")), reorder_text)

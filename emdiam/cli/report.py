@@ -19,7 +19,7 @@ _PLACES = {"html": Path("report.html"), "png": Path("report-figures")}
 @click.command(cls=EmdiamCommand)
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCE...")
 @options.of("report")
-def command(**given: Any) -> int:
+def command(**values: Any) -> int:
     """Make one self-contained page about finished runs.
 
     SOURCE is the folder of a batch or of a trade-off, a results.jsonl, or a file with the --json output of
@@ -32,17 +32,17 @@ def command(**given: Any) -> int:
     from ..durable import check_file, check_folder, write_whole
     from ..report import draw_figures, make_report, read_report
 
-    wanted = given["wanted"] or _SUFFIXES.get(given["out"].suffix if given["out"] else "", "html")
-    out = given["out"] or _PLACES.get(wanted)
+    wanted = values["wanted"] or _SUFFIXES.get(values["out"].suffix if values["out"] else "", "html")
+    out = values["out"] or _PLACES.get(wanted)
     if out is not None:
         check_folder(out) if wanted == "png" else check_file(out)
     if wanted == "png":
-        report = read_report(given["sources"])
+        report = read_report(values["sources"])
         assert out is not None
         files = [str(path) for path in draw_figures(report, out)]
     else:
-        report, text = make_report(given["sources"], wanted)
-        if out is None and not given["as_json"]:
+        report, text = make_report(values["sources"], wanted)
+        if out is None and not values["as_json"]:
             emit(text.rstrip("\n"))
             return 0
         try:
@@ -54,5 +54,5 @@ def command(**given: Any) -> int:
     ends = {run.name: run.status for run in report.runs}
     answer({"files": files, "runs": ends, "notes": report.notes}, lambda _: (
         f"{len(ends):,} {'run' if len(ends) == 1 else 'runs'} reported: {', '.join(files) or 'no figures'}"),
-        given["as_json"])
+        values["as_json"])
     return 0

@@ -16,7 +16,7 @@ from .outcome import EmdiamCommand
 @click.command(cls=EmdiamCommand)
 @options.GRAPH
 @options.of("sssp")
-def command(**given: Any) -> int:
+def command(**values: Any) -> int:
     """Find shortest paths from one vertex.
 
     Lengths are sums of the weights of a store. Without weights, edges have the length 1. In a store converted with
@@ -27,7 +27,7 @@ def command(**given: Any) -> int:
     h-bf, ortega, and all whose names begin with harish or end with pairs; workfront-sweep and harish take weights
     below 0.
     """
-    with running("sssp", given, paths_text) as (solve, end):
+    with running("sssp", values, paths_text) as (solve, end):
         end(solve())
     return 0
 

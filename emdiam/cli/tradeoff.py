@@ -15,7 +15,7 @@ from .outcome import EmdiamCommand
 @click.command(cls=EmdiamCommand)
 @options.STORE
 @options.of("tradeoff")
-def command(**given: Any) -> int:
+def command(**values: Any) -> int:
     """Compare the costs and results of approximations.
 
     Every method, with every number of masters and every seed, is a run in a separate process, with all of --memory.
@@ -27,7 +27,7 @@ def command(**given: Any) -> int:
     from ..report.tradeoff import check_used, options_of, tradeoff
     from ..report.tradeoff_table import markdown_text
 
-    check_used(options.passed(given))
-    result = answered(given, lambda listener: tradeoff(given["store"], given["out"], options_of(given), listener),
+    check_used(options.passed(values))
+    result = answered(values, lambda listener: tradeoff(values["store"], values["out"], options_of(values), listener),
                       lambda result: markdown_text(result).rstrip("\n"))
     return 0 if result.complete else StoppedEarly.exit_code

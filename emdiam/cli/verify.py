@@ -25,7 +25,7 @@ _NOT_PROVED = 2
 @click.argument("certificate", type=click.Path(path_type=str))
 @options.GRAPH
 @options.of("verify")
-def command(**given: Any) -> int:
+def command(**values: Any) -> int:
     """Prove the claims of a certificate about a graph again.
 
     CERTIFICATE is a file or an address, and may come from another store of the same graph: format, order and chunk size
@@ -37,15 +37,15 @@ def command(**given: Any) -> int:
     """
     from ..api import open, verify
 
-    name = given["store"]
+    name = values["store"]
     opened = nullcontext(name) if is_input(name) else open(name)
-    with opened as graph, listening(given) as listener:
-        report = verify(given["certificate"], graph, progress=listener,
-                        **options.passed(given, "certificate", "store"))
-    if report.verified or given["as_json"]:
-        answer(report.to_dict(), partial(report_text, verbose=given["verbose"]), given["as_json"])
+    with opened as graph, listening(values) as listener:
+        report = verify(values["certificate"], graph, progress=listener,
+                        **options.passed(values, "certificate", "store"))
+    if report.verified or values["as_json"]:
+        answer(report.to_dict(), partial(report_text, verbose=values["verbose"]), values["as_json"])
     if not report.verified:
-        complain(f"emdiam: {redacted(given['certificate'])}: not proved: {report.reason}")
+        complain(f"emdiam: {redacted(values['certificate'])}: not proved: {report.reason}")
     return 0 if report.verified else _NOT_PROVED
 
 

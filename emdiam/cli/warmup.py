@@ -15,7 +15,7 @@ from .output import answer
 
 @click.command(cls=EmdiamCommand)
 @options.of("warmup")
-def command(**given: Any) -> int:
+def command(**values: Any) -> int:
     """Compile kernels ahead of the first run.
 
     Otherwise the first runs on a machine compile the kernels that they call, which takes seconds. Use it for container
@@ -23,9 +23,9 @@ def command(**given: Any) -> int:
     """
     from ..api import warmup
 
-    with listening(given) as listener:
-        report = warmup(all=given["everything"], progress=listener)
-    answer(report.to_dict(), warmup_text, given["as_json"])
+    with listening(values) as listener:
+        report = warmup(all=values["everything"], progress=listener)
+    answer(report.to_dict(), warmup_text, values["as_json"])
     return 0
 
 

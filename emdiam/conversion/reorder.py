@@ -83,11 +83,11 @@ def reorder(
     check_outputs(target, options)
     with nullcontext(store) if isinstance(store, Store) else open_store(store) as opened:
         check_directed(opened, False)
-        given, watched = _Traversing(seed, arena_bytes, program), files_of_store(opened)
+        settings, watched = _Traversing(seed, arena_bytes, program), files_of_store(opened)
         with watched.blamed():
             return resumable(
                 ReorderReport, target, options, lambda: _key(opened, target, chosen, seed, options),
-                lambda checkpoint: _reorder((watched, opened), target, chosen, given, options, checkpoint))
+                lambda checkpoint: _reorder((watched, opened), target, chosen, settings, options, checkpoint))
 
 
 def files_of_store(store: Store) -> Watched:
@@ -134,7 +134,7 @@ def _key(store: Store, target: Path, order: Order, seed: int, options: ConvertOp
 
 
 def _reorder(
-    read: tuple[Watched, Store], target: Path, order: Order, given: _Traversing, options: ConvertOptions,
+    read: tuple[Watched, Store], target: Path, order: Order, settings: _Traversing, options: ConvertOptions,
     checkpoint: Checkpoint | None,
 ) -> ReorderReport:
     """Compute the new numbers, unless the checkpoint has them, and write the store."""
@@ -142,14 +142,14 @@ def _reorder(
     store = read[1]
     options = replace(options, memory_bytes=memory_to_plan(options.memory_bytes, checkpoint))
     meter = Meter(options.progress)
-    _check_memory(store, order, options, given.program)
+    _check_memory(store, order, options, settings.program)
     new_of, planned = None if checkpoint is None else _stored_numbers(store, checkpoint), 0
     if new_of is None:
         meter.begin("order", None, "")
         if not store.is_natural:
             check_ranks(store, store.natural_pieces())
         if order.needs is not None:
-            new_of, planned = _traversed(store, order, given, options)
+            new_of, planned = _traversed(store, order, settings, options)
         else:
             new_of = order.place(store)
         return_freed_memory()
@@ -161,7 +161,7 @@ def _reorder(
 
 
 def _traversed(
-    store: Store, order: Order, given: _Traversing, options: ConvertOptions
+    store: Store, order: Order, settings: _Traversing, options: ConvertOptions
 ) -> tuple[np.ndarray, int]:
     """The new numbers from an order that traverses, and the planned peak."""
     from ..engine.attempts import attempted, learned
@@ -172,10 +172,10 @@ def _traversed(
 
     def attempt(known: Known | None) -> tuple[np.ndarray, int]:
         with open_cpu_engine(store, replace(needs, known=known), memory_bytes=options.memory_bytes,
-                             arena_bytes=given.arena_bytes, threads=options.threads, progress=options.progress,
-                             program=given.program) as engine:
+                             arena_bytes=settings.arena_bytes, threads=options.threads, progress=options.progress,
+                             program=settings.program) as engine:
             try:
-                return order.place(engine, given.seed, options.scratch), engine.plan.planned_rss_bytes
+                return order.place(engine, settings.seed, options.scratch), engine.plan.planned_rss_bytes
             except MoreMemoryError as error:
                 raise learned(error, known, engine.plan) from None
 

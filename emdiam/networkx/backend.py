@@ -68,22 +68,22 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool
     if tuple(map(int, re.findall(r"\d+", nx.__version__)[:2])) < _OLDEST:
         return False
     try:
-        given = _given(name, args, kwargs)
+        keywords = _keywords(name, args, kwargs)
     except TypeError as error:
         return f"the arguments do not fit: {error}"
-    graph, weight = given["G"], given.get("distance" if name.endswith("_centrality") else "weight")
+    graph, weight = keywords["G"], keywords.get("distance" if name.endswith("_centrality") else "weight")
     if not (isinstance(graph, nx.Graph) or getattr(graph, "__networkx_backend__", None) == "emdiam"):
         return "this is no graph of networkx"
-    if given.get("sp") is not None:
+    if keywords.get("sp") is not None:
         return "the distances are given, so the answer is known"
-    if given.get("attr") is not None:
+    if keywords.get("attr") is not None:
         return "the sums of distances are to be attributes of the nodes of a graph of networkx"
-    method = given.get("method")
+    method = keywords.get("method")
     if method in OTHER_METHODS and not (weight is None and name.startswith("shortest_path")):
         return f"the method is {method}, which does other sums"
-    if name.endswith("dijkstra_path_length") and not _is_cutoff(given.get("cutoff")):
+    if name.endswith("dijkstra_path_length") and not _is_cutoff(keywords.get("cutoff")):
         return "the cutoff is no number below 2^53"
-    return True if weight is None else _can_weigh(graph, weight, given)
+    return True if weight is None else _can_weigh(graph, weight, keywords)
 
 
 def _is_cutoff(cutoff: Any) -> bool:
@@ -91,27 +91,27 @@ def _is_cutoff(cutoff: Any) -> bool:
     return cutoff is None or isinstance(cutoff, float) or (isinstance(cutoff, int) and abs(cutoff) < _MOST_CUTOFF)
 
 
-def _can_weigh(graph: Any, weight: Any, given: Mapping[str, Any]) -> bool | str:
+def _can_weigh(graph: Any, weight: Any, keywords: Mapping[str, Any]) -> bool | str:
     """True, or the reason why networkx must compute distances along weights."""
     if not isinstance(weight, str):
         return "the weight is no name of an attribute, but a function or the like"
     if not isinstance(graph, nx.Graph) and weight not in ("weight", graph.weight_name):
         return f"a store has its weights by the name {graph.weight_name!r}, and by 'weight'"
-    if given.get("usebounds") is True and not graph.is_directed():
+    if keywords.get("usebounds") is True and not graph.is_directed():
         return "bounds of networkx on sums of weights round as they are added"
     return True
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
     """True, or the reason why networkx answers faster."""
-    given = _given(name, args, kwargs)
-    if given.get("e") is not None:
+    keywords = _keywords(name, args, kwargs)
+    if keywords.get("e") is not None:
         return "eccentricities are given, so the answer is known"
-    ends = sum(given.get(end) is not None for end in _ENDS)
+    ends = sum(keywords.get(end) is not None for end in _ENDS)
     if ends == 2:
         return "networkx searches from both nodes, and meets few others"
     config = nx.config.backends.emdiam
-    n, few = len(given["G"]), config.few_nodes_once if ends or name in _ONCE else config.few_nodes
+    n, few = len(keywords["G"]), config.few_nodes_once if ends or name in _ONCE else config.few_nodes
     return True if n >= few else f"networkx answers for {n} nodes before they are converted"
 
 
@@ -120,7 +120,7 @@ def _signature(name: str) -> inspect.Signature:
     return inspect.signature(globals()[name])
 
 
-def _given(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def _keywords(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a call by name. Raises TypeError for unknown ones."""
     return _signature(name).bind(*args, **kwargs).arguments
 

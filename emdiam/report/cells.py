@@ -135,26 +135,26 @@ _ANSWER_SECONDS, _END_SECONDS = 2.0, 20.0
 def command_of(store: str, cell: Cell, task: Task) -> list[str]:
     """The command line that runs a cell on the store at a path."""
     exact, clusters, own, cluster = cell.method == EXACT, cell.method == CLUSTERS, task.options, task.cluster
-    given: dict[str, Any] = {} if exact else {"method": cell.method, "seed": cell.seed}
+    values: dict[str, Any] = {} if exact else {"method": cell.method, "seed": cell.seed}
     if own["weighted"] and not clusters:  # a sweep along weights has no random choices
-        given.pop("seed", None)
+        values.pop("seed", None)
     if clusters:
-        given |= {"masters": cell.masters, "euler": own["euler"], "levels": own["levels"]}
+        values |= {"masters": cell.masters, "euler": own["euler"], "levels": own["levels"]}
     elif not exact:
-        given["iterations"] = own["iterations"]
-    given |= {name.replace("_", "-"): own[name] for name, usual in _OWN.items() if own[name] != usual}
-    given |= {"scratch": own["scratch"], "memory": task.memory_bytes, "arena": task.arena_bytes,
+        values["iterations"] = own["iterations"]
+    values |= {name.replace("_", "-"): own[name] for name, usual in _OWN.items() if own[name] != usual}
+    values |= {"scratch": own["scratch"], "memory": task.memory_bytes, "arena": task.arena_bytes,
               "threads": task.threads}
     if cluster is not None:
-        given |= {"scheduler": cluster.scheduler, "workers": cluster.workers,
+        values |= {"scheduler": cluster.scheduler, "workers": cluster.workers,
                   "worker-memory": cluster.worker_memory_bytes, "worker-threads": cluster.worker_threads}
-    given |= {"time-limit": None if task.time_limit is None else f"{task.time_limit:f}s",
+    values |= {"time-limit": None if task.time_limit is None else f"{task.time_limit:f}s",
               "evict-page-cache": task.evict_page_cache}
     if task.checkpoint is not None and task.checkpoint.folder is not None:
-        given |= {"checkpoint": task.checkpoint.folder / cell.name, "resume": True,
+        values |= {"checkpoint": task.checkpoint.folder / cell.name, "resume": True,
                   "checkpoint-every": task.checkpoint.every}
-    given |= {"json": True, "quiet": True}
-    return [*PROGRAM, "exact" if exact else "approx", store, *option_words(given)]
+    values |= {"json": True, "quiet": True}
+    return [*PROGRAM, "exact" if exact else "approx", store, *option_words(values)]
 
 
 def run_cell(store: str, digest: str, cell: Cell, task: Task) -> CellRecord:

@@ -159,10 +159,10 @@ def _job(data: dict[str, Any], place: str) -> Run:
 
 def _graph(words: list[str]) -> str:
     """The graph of a command line: its first argument without a dash, or the second one."""
-    given = [word for word in words[1:] if not word.startswith("-")]
-    if words[:1] in (["generate"], ["verify"]) and len(given) > 1:  # the first is the class, or the certificate
-        return given[1]
-    return given[0] if given else ""
+    arguments = [word for word in words[1:] if not word.startswith("-")]
+    if words[:1] in (["generate"], ["verify"]) and len(arguments) > 1:  # the first is the class, or the certificate
+        return arguments[1]
+    return arguments[0] if arguments else ""
 
 
 def _method(words: list[str], result: dict[str, Any]) -> str:
@@ -193,9 +193,9 @@ def _single(name: str, data: Any, source: Path | None) -> Run:
     if source is not None:
         run.track = _events(source.with_suffix(".events.jsonl"), source.with_name(EVENTS))
     if run.track is not None and run.track.command:  # without options that were not set
-        given = {name: value for name, value in run.track.arguments.items() if value not in (None, False, [], "")}
-        run.graph = str(given.pop("store", ""))
-        options = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in given.items())
+        arguments = {name: value for name, value in run.track.arguments.items() if value not in (None, False, [], "")}
+        run.graph = str(arguments.pop("store", ""))
+        options = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in arguments.items())
         run.command = f"emdiam {run.track.command} {run.graph}" + (f" with {options}" if options else "")
     return run
 

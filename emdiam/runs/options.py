@@ -444,20 +444,20 @@ def keywords_of(function: str) -> Mapping[str, Option]:
     return MappingProxyType({option.keyword or option.name: option for option in options})
 
 
-def check_keywords(function: str, given: Mapping[str, Any]) -> None:
+def check_keywords(function: str, values: Mapping[str, Any]) -> None:
     """Raise TypeError for an unknown keyword of a function of api.py."""
     known = keywords_of(function)
-    unknown = sorted(given.keys() - known.keys())
+    unknown = sorted(values.keys() - known.keys())
     if unknown:
         close = closest(unknown[0], known)
         raise TypeError(f"there is no option {', '.join(unknown)}" + (f" (did you mean {close!r}?)" if close else ""))
 
 
-def parsed(given: Mapping[str, Any], command: str) -> dict[str, Any]:
+def parsed(values: Mapping[str, Any], command: str) -> dict[str, Any]:
     """The options of a command, by the names and in the units of the library; None means unset. Names that are not in
     the table stay as they are. Raises InputError."""
     found = {}
-    for name, value in given.items():
+    for name, value in values.items():
         option = option_of(command, name)
         if value is not None:
             found[name if option is None else option.field] = value if option is None else option.parsed(value)

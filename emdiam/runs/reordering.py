@@ -106,7 +106,7 @@ class Placing:
         if run.reorder == ALWAYS and not here:
             raise InputError("a store is reordered first for traversals on the CPU of this process alone",
                              text="--reorder always", remedy="leave it out, or reorder by itself: emdiam reorder")
-        self.store = self._given = session.store
+        self.store = self._input = session.store
         self._session, self._run, self._here, self._checkpoint = session, run, here, checkpoint
         self._progress, self._deadline = session.progress, session.deadline
         self._stack = ExitStack()
@@ -131,7 +131,7 @@ class Placing:
         next attempt has the reordered store."""
         self._prepare()
         may_watch = self._run.reorder == AUTO and self._possible() and not self._tried and not self._has_progress()
-        watch = _Watch(self._given, self._progress, self._pays) if may_watch else None
+        watch = _Watch(self._input, self._progress, self._pays) if may_watch else None
         if watch is None:
             known = 0 if self._early is None else self._early.lower
             yield Placed(self.store, self._progress, self._program_now(), known)
@@ -164,8 +164,8 @@ class Placing:
         if isinstance(result, Result):
             result.details.setdefault("reordered", self._details)
             if not self._seconds.keys() <= result.seconds.keys():  # else they were added before
-                given, extra = self._given, sum(self._seconds.values())
-                result.store_digest, result.store_path, result.store_name = given.digest, given.path, given.name
+                before, extra = self._input, sum(self._seconds.values())
+                result.store_digest, result.store_path, result.store_name = before.digest, before.path, before.name
                 result.seconds = {**self._seconds, **result.seconds, "total": result.seconds["total"] + extra}
                 result.bytes_read += self._look_bytes + (0 if self._details is None else self._details["bytes_read"])
         return result
@@ -182,7 +182,7 @@ class Placing:
     # -- whether ----------------------------------------------------------------------------------
     def _possible(self) -> bool:
         """Whether reordering may help: it cannot for a store in memory, without arcs, or in this order already."""
-        store = self._given
+        store = self._input
         return self._here and not store.indices.in_memory and store.n_arcs > 0 and store.record.ordering != ORDER
 
     def _has_progress(self) -> bool:
@@ -198,7 +198,7 @@ class Placing:
         from .opening import needs_of
 
         run = self._run
-        plan = plan_engine(self._given, needs_of(self._given, run), memory_bytes=run.memory_bytes,
+        plan = plan_engine(self._input, needs_of(self._input, run), memory_bytes=run.memory_bytes,
                            arena_bytes=run.arena_bytes, threads=run.threads)
         if plan.in_ram:
             _LOG.info("not reordered: all edges are in memory")
@@ -226,7 +226,7 @@ class Placing:
 
     def _comparison(self, locality: Locality) -> Comparison:
         run = self._run
-        return compare(self._given, entry_of(run.method).definition().cost_model(self._given, run.options), locality)
+        return compare(self._input, entry_of(run.method).definition().cost_model(self._input, run.options), locality)
 
     def _check_room(self) -> None:
         """Raise InputError (BudgetError with the numbers) if memory or disk is too small for reordering, or for the run
@@ -238,9 +238,9 @@ class Placing:
         run = self._run
         folder = checked_folder(self._scratch()) if self._checkpoint is None else self._checkpoint.path
         target = run.keep_reordered or folder / _STORE
-        check_reordering(self._given, target, ORDER, self._options(None), self._program)
+        check_reordering(self._input, target, ORDER, self._options(None), self._program)
         if run.memory_bytes is not None:
-            plan_engine(self._given, needs_of(self._given, run), memory_bytes=max(1, run.memory_bytes - _MORE_BYTES),
+            plan_engine(self._input, needs_of(self._input, run), memory_bytes=max(1, run.memory_bytes - _MORE_BYTES),
                         arena_bytes=run.arena_bytes, threads=run.threads, program=self._program)
 
     # -- where ------------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ class Placing:
         """The options of writing the store."""
         from ..conversion.convert import ConvertOptions
 
-        run, record, scratch, checkpoint = self._run, self._given.record, self._scratch(), self._checkpoint
+        run, record, scratch, checkpoint = self._run, self._input.record, self._scratch(), self._checkpoint
         steps = None
         if checkpoint is not None:
             scratch = None
@@ -295,7 +295,7 @@ class Placing:
         if self._checkpoint is not None:
             self._checkpoint.reordered.mkdir(exist_ok=True)
         try:
-            report = reorder(self._given, target, ORDER, options=self._options(until(self._deadline, self._progress)),
+            report = reorder(self._input, target, ORDER, options=self._options(until(self._deadline, self._progress)),
                              arena_bytes=self._run.arena_bytes, program=program)
         except KeyboardInterrupt:
             raise StoppedEarly("stopped by the user while the store was reordered") from None

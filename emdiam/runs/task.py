@@ -131,19 +131,19 @@ def task_of(command: str, options: Mapping[str, Any], method: str | None = None)
     or texts. `weighted` and `directed` choose the metric; `checkpoint` is a folder or CheckpointOptions. method :
     replaces the method of the options. Raises InputError for a text that is no size, an unknown method, and an option
     that the task does not have."""
-    given = {name: value for name, value in options.items() if value is not None}
-    row, directed = metric_of(command, given) or METRICS[HOPS], given.get("directed")
+    values = {name: value for name, value in options.items() if value is not None}
+    row, directed = metric_of(command, values) or METRICS[HOPS], values.get("directed")
     for name in CHOOSING:
-        if name in row.chosen or given.get(name) is False:
-            del given[name]
-    named = given.pop("method", None) or usual_method(command, row.name)
+        if name in row.chosen or values.get(name) is False:
+            del values[name]
+    named = values.pop("method", None) or usual_method(command, row.name)
     if row.alike:
-        given = taken(given, command, row)
-    shared = shared_fields({name: value for name, value in given.items() if name in SHARED}, command)
+        values = taken(values, command, row)
+    shared = shared_fields({name: value for name, value in values.items() if name in SHARED}, command)
     limits = Limits(shared.pop("gap", None), shared.get("time_limit"), shared.pop("bounds_only", False),
                     shared.pop("require_connected", False))
     task = Task(method or named, None, command, row.name, **shared)
-    own = parsed({name: value for name, value in given.items() if name not in SHARED}, command)
+    own = parsed({name: value for name, value in values.items() if name not in SHARED}, command)
     task = _from_proof(task, own.pop("from_proof", None))
     if directed and command == "ecc":
         own["direction"] = directed
@@ -168,11 +168,11 @@ def _from_proof(task: Task, proof: Any) -> Task:
     return replace(task, from_proof=proof)
 
 
-def taken(given: Mapping[str, Any], command: str, row: MetricRow) -> dict[str, Any]:
+def taken(values: Mapping[str, Any], command: str, row: MetricRow) -> dict[str, Any]:
     """The options that are set; None, False and values without an effect along this metric count as unset. Raises
     InputError for an option that the command does not have along this metric."""
     known = {}
-    for name, value in given.items():
+    for name, value in values.items():
         option = option_of(command, name)
         text = str(getattr(value, "name", value))
         allowed = option is not None and command in getattr(option, row.alike)
@@ -206,13 +206,13 @@ def _refusal(name: str, text: str | None, command: str, row: MetricRow) -> Input
                       remedy="leave it, or --directed and --weighted, out")
 
 
-def shared_fields(given: Mapping[str, Any], command: str) -> dict[str, Any]:
+def shared_fields(values: Mapping[str, Any], command: str) -> dict[str, Any]:
     """Fields of Task, with gap, bounds_only and require_connected, from the options that all methods share. Raises
     InputError."""
-    fields = parsed({name: value for name, value in given.items() if name not in CHECKPOINT}, command)
+    fields = parsed({name: value for name, value in values.items() if name not in CHECKPOINT}, command)
     cluster = chosen_cluster(*(fields.pop(name, None) for name in (
         "scheduler", "workers", "worker_memory_bytes", "worker_threads", "dashboard")))
-    return {"threads": available_cores(), **fields, "cluster": cluster, "checkpoint": chosen_checkpoint(given)}
+    return {"threads": available_cores(), **fields, "cluster": cluster, "checkpoint": chosen_checkpoint(values)}
 
 
 def _module(task: Task) -> Any:

@@ -129,7 +129,7 @@ FILE_FAULTS = (
     Fault("the bound that any graph has is too low", "emdiam/cli/outcome.py", "max(0, n - 1)", "max(0, n - 2)",
           _UNANSWERED),
     Fault("a bound on hops is told along weights", "emdiam/cli/outcome.py",
-          'n is None or given.get("weighted")', "n is None", _UNANSWERED),
+          'n is None or values.get("weighted")', "n is None", _UNANSWERED),
     Fault("the total leaves the certificate out", "emdiam/runs/hops.py",
           'result.seconds["total"] += result.seconds.get("certificate", 0.0)', 'result.seconds["total"] += 0',
           _UNANSWERED),
