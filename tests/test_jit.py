@@ -62,7 +62,7 @@ def test_compiling_is_counted_and_told_once(
 def test_time_left_is_not_foretold_from_the_first_kernels(
         done: int, left: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Any] = []
-    monkeypatch.setattr(kernel_progress, "told", lambda *facts: told.append(facts) or nullcontext())
+    monkeypatch.setattr(kernel_progress, "shown", lambda *facts: told.append(facts) or nullcontext())
     for name, value in (("kernels", done), ("expected", 20), ("pace", None)):
         monkeypatch.setattr(jit._Spent, name, value)
     monkeypatch.setattr(kernel_progress.Spent, "compiling", 12.0)
