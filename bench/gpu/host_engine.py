@@ -74,7 +74,7 @@ class MemoryArray:
         self.n_chunks = -(-len(values) // chunk)
         self._values = values
 
-    def run_length(self, first: int, most: int) -> int:
+    def run_length(self, first: int, most: int, n_bytes: int | None = None) -> int:
         """Chunks from `first` on that one fetch takes."""
         return min(most, self.n_chunks - first)
 
@@ -87,6 +87,12 @@ class MemoryArray:
             part = self._values[(first + i) * self.chunk_items : (first + i + 1) * self.chunk_items]
             row[: len(part)], row[len(part) :] = part, 0
         return sum(row.nbytes for row in rows)
+
+    def batches(self, first: int, count: int, rows: Sequence[np.ndarray]) -> Iterator[tuple[int, int]]:
+        """Copy `count` chunks into rows, as many at a time as there are; chunks and bytes of each time."""
+        for at in range(0, count, max(1, len(rows))):
+            part = rows[: count - at]
+            yield len(part), self.fetch(first + at, part)
 
 
 def memory_store(graph: HostGraph, block_items: int = BLOCK_ITEMS) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from ..distinct import distinct
 from ..jit import inlined, kernel
 from ..progress import Tick, no_tick
-from ..store.array_reader import ShardedArray
+from ..store.array_reader import Chunks, ShardedArray
 from ..stream.pager import Arena, Pager
 from ..traverse.columns import Column
 from ..traverse.paths import one_way, start_walks
@@ -64,7 +64,7 @@ _OFFSETS, _BLOCK, _DISTANCES, _RANKS = range(4)
 _PAGE_SLOTS = 64
 
 
-class _Pages:
+class _Pages(Chunks):
     """A column as chunks for a pager."""
 
     def __init__(self, column: DiskColumn) -> None:
@@ -72,15 +72,8 @@ class _Pages:
         self.dtype, self.length, self.chunk_items = column.dtype, len(column), column.piece
         self.n_chunks = -(-len(column) // column.piece)
 
-    def run_length(self, first: int, limit: int) -> int:
-        """See ShardedArray."""
-        return min(limit, self.n_chunks - first)
-
-    def prefetch(self, first: int, count: int) -> None:
-        """See ShardedArray; does nothing, as the file is local."""
-
     def fetch(self, first: int, rows: Sequence[np.ndarray]) -> int:
-        """See ShardedArray.fetch."""
+        """See Chunks."""
         for chunk, row in enumerate(rows, start=first):
             values = self._column.part(chunk * self.chunk_items, (chunk + 1) * self.chunk_items)
             row[: len(values)] = values

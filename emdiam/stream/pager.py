@@ -20,7 +20,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from ..progress import Tick, no_tick
-from ..store.array_reader import ShardedArray
+from ..store.array_reader import Chunks
 from .counters import SharedCounters
 from .rows import RowCheck
 from .threads import Begun, Threads
@@ -32,6 +32,8 @@ _TURN_BLOCKS = 1 << 10
 # Ids for which another thread is woken, which takes 0.2 ms.
 SHARE_IDS = 1 << 18
 _RESERVED = np.iinfo(np.int64).max  # as if used last of all: the slot is not evicted
+# Blocks that a thread reads at once, at most.
+_MOST_RUN = 16
 # Missing blocks to read ahead on each side of a block, and the distance to look for them; the least slots of an arena
 # for this.
 _AHEAD, _REACH, _ROOM = 4, 8, 64
@@ -168,9 +170,9 @@ class Loading:
     _begun: Begun | None
 
     def __init__(self, pager: Pager, blocks: np.ndarray, keep: np.ndarray, here: bool) -> None:
+        self._runs, self._begun = list(pager.runs(blocks)), None
         slots = pager.arena.reserve_slots(blocks, keep)
         self.blocks, self._pager, self._slots = blocks, pager, dict(zip(blocks.tolist(), slots.tolist(), strict=True))
-        self._runs, self._begun = list(pager.runs(blocks)), None
         pager.on_way.append(self)
         if not here or len(self._runs) > 1:
             self._begun = pager.threads.begin(self._runs, self._fetch)
@@ -214,11 +216,11 @@ class Pager:
     ----------
     array : the store's `indices`. rows : checks the rows of every block when it is first read; None: no check. arena :
     the cache. threads : for fetching and computing. counters : count I/O. run_blocks : blocks that a fetching thread
-    reads at once. watcher(blocks, position, ids) : called from several threads with blocks read by sweeps (None:
-    not called). on_way : loadings in progress.
+    decodes at once; it reads at once as many as are encoded in so much memory. watcher(blocks, position, ids) : called
+    from several threads with blocks read by sweeps (None: not called). on_way : loadings in progress.
     """
 
-    def __init__(self, array: ShardedArray, rows: RowCheck | None, arena: Arena, threads: Threads,
+    def __init__(self, array: Chunks, rows: RowCheck | None, arena: Arena, threads: Threads,
                  counters: SharedCounters, run_blocks: int = 8) -> None:
         self.arena, self.threads, self.counters = arena, threads, counters
         self._array, self._rows, self._run_blocks = array, rows, run_blocks
@@ -377,23 +379,21 @@ class Pager:
         yield from window
 
     def _stream_run(self, run: tuple[int, int], to_arena: dict[int, int], kernel: BlockKernel) -> int:
-        """Fetch one run of blocks into this thread's buffer and run the kernel on it."""
-        first, count = run
-        buffer = self._buffer()
-        rows = [buffer[i] for i in range(count)]
-        self.fetch(first, rows)
-        begin = time.thread_time()
-        chunks = np.arange(first, first + count)
-        position = np.arange(count) * self.arena.block_ids
-        arcs = int(kernel(chunks, position, np.zeros(1, np.int64), count, buffer.reshape(-1)))
-        if self.watcher is not None:
-            self.watcher(chunks, position, buffer.reshape(-1))
-        for i in range(count):
-            slot = to_arena.get(first + i)
-            if slot is not None:
-                self.arena.row(slot)[:] = buffer[i]
-                self.arena.admit(first + i, slot)
-        self.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
+        """Fetch one run of blocks, a batch at a time into this thread's buffer, and run the kernel on each batch."""
+        buffer, arcs = self._buffer(), 0
+        ids, (first, count) = buffer.reshape(-1), run
+        for chunks in self._fetched(first, count, list(buffer)):
+            begin = time.thread_time()
+            position = (chunks - chunks[0]) * self.arena.block_ids
+            arcs += int(kernel(chunks, position, np.zeros(1, np.int64), len(chunks), ids))
+            if self.watcher is not None:
+                self.watcher(chunks, position, ids)
+            for row, block in zip(buffer, chunks.tolist(), strict=False):
+                slot = to_arena.get(block)
+                if slot is not None:
+                    self.arena.row(slot)[:] = row
+                    self.arena.admit(block, slot)
+            self.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
         return arcs
 
     def _buffer(self) -> np.ndarray:
@@ -404,21 +404,35 @@ class Pager:
         return buffer
 
     def runs(self, blocks: np.ndarray) -> Iterator[tuple[int, int]]:
-        """(first, count) of runs of consecutive blocks, each for one fetch."""
-        begin = 0
+        """(first, count) of runs of consecutive blocks, each for one read: as many encoded blocks as a thread has room
+        for, and a share of all blocks. Raises StoreError."""
+        begin, n_bytes = 0, self._run_blocks * self.arena.block_ids * self._array.dtype.itemsize
+        most = max(self._run_blocks, min(_MOST_RUN, len(blocks) // self.threads.fetchers))
         for end in (*(np.flatnonzero(blocks[1:] - blocks[:-1] != 1) + 1).tolist(), len(blocks)):
             first, stop, begin = int(blocks[begin]), int(blocks[end - 1]) + 1, end
             while first < stop:
-                count = self._array.run_length(first, min(self._run_blocks, stop - first))
+                count = self._array.run_length(first, min(most, stop - first), n_bytes)
                 yield first, count
                 first += count
 
     def fetch(self, first: int, rows: list[np.ndarray]) -> None:
         """Decode blocks into rows; raises StoreError for an id that is not a vertex."""
-        wall, cpu = time.perf_counter(), time.thread_time()
-        read = self._array.fetch(first, rows)
+        begin = time.perf_counter(), time.thread_time()
+        self._arrived(first, rows, self._array.fetch(first, rows), begin)
+
+    def _fetched(self, first: int, count: int, rows: list[np.ndarray]) -> Iterator[np.ndarray]:
+        """Read `count` blocks at once, and decode as many at a time as there are rows; yields the numbers of those,
+        int64[k]. Raises StoreError."""
+        begin = time.perf_counter(), time.thread_time()
+        for n_blocks, size in self._array.batches(first, count, rows):
+            self._arrived(first, rows[:n_blocks], size, begin)
+            yield np.arange(first, first + n_blocks)
+            first, begin = first + n_blocks, (time.perf_counter(), time.thread_time())
+
+    def _arrived(self, first: int, rows: list[np.ndarray], size: int, begin: tuple[float, float]) -> None:
+        """Check and count decoded blocks. size : their encoded bytes. begin : times, of the wall and of the thread."""
         if self._rows is not None:
             self._rows.vet(first, rows)
         self.counters.add(
-            blocks_read=len(rows), bytes_read=read, bytes_decoded=sum(r.nbytes for r in rows),
-            fetch_seconds=time.perf_counter() - wall, fetch_cpu_seconds=time.thread_time() - cpu)
+            blocks_read=len(rows), bytes_read=size, bytes_decoded=sum(r.nbytes for r in rows),
+            fetch_seconds=time.perf_counter() - begin[0], fetch_cpu_seconds=time.thread_time() - begin[1])

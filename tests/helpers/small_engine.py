@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from emdiam.engine.cpu import CpuEngine
+from emdiam.store.array_reader import Chunks
 from emdiam.stream.blocks import build_block_table
 from emdiam.stream.counters import SharedCounters
 from emdiam.stream.pager import Arena, Pager
@@ -21,7 +22,7 @@ from emdiam.traverse.workspace import Workspace
 from tests.helpers import naive
 
 
-class _Array:
+class _Array(Chunks):
     """What the pager needs of a ShardedArray."""
 
     def __init__(self, values: np.ndarray, chunk: int) -> None:
@@ -29,12 +30,6 @@ class _Array:
         self.n_chunks = -(-len(values) // chunk)
         self._values = np.zeros(self.n_chunks * chunk, values.dtype)
         self._values[: len(values)] = values
-
-    def run_length(self, first: int, most: int) -> int:
-        return min(most, self.n_chunks - first)
-
-    def prefetch(self, first: int, count: int) -> None:
-        pass
 
     def fetch(self, first: int, rows: Sequence[np.ndarray]) -> int:
         for i, row in enumerate(rows):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,10 @@ class Recorder:
     def fetch(self, first: int, rows: Sequence[np.ndarray]) -> int:
         self.fetches.append((first, len(rows)))
         return self._array.fetch(first, rows)
+
+    def batches(self, first: int, count: int, rows: Sequence[np.ndarray]) -> Iterator[tuple[int, int]]:
+        self.fetches.append((first, count))
+        return self._array.batches(first, count, rows)
 
     def blocks(self) -> list[int]:
         found = [b for first, count in self.fetches for b in range(first, first + count)]
@@ -117,3 +121,26 @@ def test_an_arena_as_large_as_the_graph_reads_each_block_once(tmp_path: Path) ->
             for source in range(5):
                 engine.bfs(source)
             assert engine.reporter.stats().blocks_read == store.indices.n_chunks
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 20])
+def test_runs_hold_as_many_encoded_bytes_as_wanted_and_are_decoded_in_batches(tmp_path: Path, n_rows: int) -> None:
+    graph = random_graph(200, 12, 1)
+    _, expected = naive.csr(graph)
+    with open_store(write_store(tmp_path / "g.zarr", graph)) as store:
+        array, rows = store.indices, np.empty((n_rows, CHUNK), np.uint32)
+        first, found, shards = 0, [], 0
+        while first < array.n_chunks:
+            sizes = [len(piece) for piece in array.encoded(first, array.run_length(first, 5))]
+            for k in range(1, len(sizes) + 1):
+                assert array.run_length(first, 5, sum(sizes[:k])) == k
+                assert array.run_length(first, 5, sum(sizes[:k]) - 1) == max(1, k - 1)
+            assert array.run_length(first, 5, 0) == 1 and array.run_length(first, 2, 1 << 40) == min(2, len(sizes))
+            shards += len(sizes) < 5
+            for n_blocks, n_bytes in array.batches(first, len(sizes), list(rows)):
+                assert n_bytes == sum(sizes[:n_blocks])
+                del sizes[:n_blocks]
+                found.append(rows[:n_blocks].reshape(-1).copy())
+                first += n_blocks
+            assert not sizes
+    assert shards and np.concatenate(found)[: len(expected)].tolist() == expected.tolist()
