@@ -137,8 +137,10 @@ def test_loads_that_are_stopped_or_fail_leave_their_slots(threads: Threads) -> N
     assert not broken.on_way and len(broken.arena.take_slots(3, np.array([], np.int64))) == 3
 
 
-def test_sweep_sees_every_block_once_and_evicts_nothing(threads: Threads) -> None:
-    one = pager(9, 4, threads)
+@pytest.mark.parametrize("n_blocks", [9, 60])
+def test_sweep_sees_every_block_once_and_evicts_nothing(threads: Threads, n_blocks: int) -> None:
+    one = pager(n_blocks, 4, threads)
+    assert {count for _, count in one.runs(np.arange(n_blocks))} == ({3} if n_blocks == 9 else {12, 16})
     one.load(np.array([7, 8]))
     for expected_resident in (4, 4):
         seen: list[int] = []
@@ -153,8 +155,8 @@ def test_sweep_sees_every_block_once_and_evicts_nothing(threads: Threads) -> Non
                     seen.append(int(chunks[k]))
             return 1
 
-        one.sweep(np.arange(9), kernel)
-        assert sorted(seen) == list(range(9))
+        one.sweep(np.arange(n_blocks), kernel)
+        assert sorted(seen) == list(range(n_blocks))
         assert int((one.arena.slot_of >= 0).sum()) == expected_resident
     assert (one.arena.slot_of[[7, 8]] >= 0).all()
 
