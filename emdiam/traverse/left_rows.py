@@ -36,10 +36,10 @@ MOST_LEVELS = 64
 # Bytes: of a number at most, of the length of a record, and that a segment needs for another record.
 _NUMBER, _LENGTH = 10, 2
 _LEAST_ROOM = 2 * _NUMBER + _LENGTH
-# Entries of a cursor: its segment (-1: none) and the position there; whether a row of the current block found no room;
-# number of segments begun for that block, and of those in stock for it (at most _MOST_BEGUN); then segment and position
-# of each in stock.
-_SEGMENT, _AT, _FAILED, _BEGUN, _STOCK, _FIRST = 0, 1, 2, 3, 4, 5
+# Entries of a cursor: its segment (-1: none) and the position there; whether a row of the current block found no room,
+# and whether one of an earlier block did, so that no further rows are copied; number of segments begun for that block,
+# and of those in stock for it (at most _MOST_BEGUN); then segment and position of each in stock.
+_SEGMENT, _AT, _FAILED, _FULL, _BEGUN, _STOCK, _FIRST = 0, 1, 2, 3, 4, 5, 6
 _MOST_BEGUN = 8 * _SEGMENTS
 
 
@@ -383,37 +383,25 @@ def keep_left(piece, layout, frontier, visited, place, fills, taken, own, spare,
         if begin >= len(chunks):
             return total
         for k in range(begin, min(begin + grain, len(chunks))):
-            segment, at = cursor[_SEGMENT], cursor[_AT]
+            segment, at, cursor[_FAILED] = cursor[_SEGMENT], cursor[_AT], cursor[_FULL]
             total += _walk_keeping(piece, k, layout, state)
             kept[chunks[k]] = not cursor[_FAILED]
+            cursor[_FULL] = cursor[_FAILED]
             _end_block(fills, cursor, segment, at)
-
-
-@inlined
-def _drop_visited(row, fill, visited):
-    """Keep only the records of unvisited vertices; returns their bytes."""
-    at = to = np.int64(0)
-    while at < fill:
-        v, _, end = record_at(row, at)
-        if not has_bit(visited, v):
-            for i in range(end - at):
-                row[to + i] = row[at + i]
-            to += end - at
-        at = end
-    return to
 
 
 @kernel
 def look_at_left(turn, place, fills, frontier, visited):
-    """Mark unvisited vertices that have a frontier neighbour in `visited`, by the records in `place`. If more than half
-    of a segment is records of visited vertices, drops them. Threads share the work. Returns arcs scanned."""
+    """Mark unvisited vertices that have a frontier neighbour in `visited`, by the records in `place`. Where more than a
+    quarter of a segment so far is records of visited vertices, these are dropped. Threads share the work. Returns arcs
+    scanned."""
     scanned = 0
     while True:
         segment = atomic_add(turn, 0, 1)
         if segment >= len(place):
             return scanned
         row = place[segment]
-        at = dead = np.int64(0)
+        at = to = dead = np.int64(0)
         while at < fills[segment]:
             v, p, end = record_at(row, at)
             hit = has_bit(visited, v)
@@ -428,6 +416,10 @@ def look_at_left(turn, place, fills, frontier, visited):
                         break
             if hit:
                 dead += end - at
+            if not hit or 4 * dead <= end:
+                if to < at:
+                    for i in range(end - at):
+                        row[to + i] = row[at + i]
+                to += end - at
             at = end
-        if 2 * dead > fills[segment]:
-            fills[segment] = _drop_visited(row, fills[segment], visited)
+        fills[segment] = to
