@@ -21,7 +21,7 @@ import numpy as np
 
 from ..progress import Tick, no_tick
 from ..store.array_reader import Chunks
-from .counters import SharedCounters
+from .counters import Counters, SharedCounters
 from .rows import RowCheck
 from .threads import Begun, Threads
 
@@ -224,7 +224,7 @@ class Pager:
                  counters: SharedCounters, run_blocks: int = 8) -> None:
         self.arena, self.threads, self.counters = arena, threads, counters
         self._array, self._rows, self._run_blocks = array, rows, run_blocks
-        self._local = threading.local()
+        self._local, self._position = threading.local(), np.arange(run_blocks) * arena.block_ids
         self._pass_blocks, self._pass_runs = 0, list[int]()
         self.on_way = list[Loading]()
         arena.settle = self.settle
@@ -380,28 +380,37 @@ class Pager:
 
     def _stream_run(self, run: tuple[int, int], to_arena: dict[int, int], kernel: BlockKernel) -> int:
         """Fetch one run of blocks, a batch at a time into this thread's buffer, and run the kernel on each batch."""
-        buffer, arcs = self._buffer(), 0
-        ids, (first, count) = buffer.reshape(-1), run
-        for chunks in self._fetched(first, count, list(buffer)):
+        buffer, position = self._buffer()
+        arcs, (first, count), rows, ids = 0, run, list(buffer), buffer.reshape(-1)
+        used = Counters(blocks_read=count, bytes_decoded=count * rows[0].nbytes)
+        wall, cpu = time.perf_counter(), time.thread_time()
+        for n_blocks, size in self._array.batches(first, count, rows):
+            if self._rows is not None:
+                self._rows.vet(first, rows[:n_blocks])
             begin = time.thread_time()
-            position = (chunks - chunks[0]) * self.arena.block_ids
-            arcs += int(kernel(chunks, position, np.zeros(1, np.int64), len(chunks), ids))
+            used.fetch_seconds += time.perf_counter() - wall
+            used.fetch_cpu_seconds += begin - cpu
+            chunks, places = np.arange(first, first + n_blocks), position[:n_blocks]
+            arcs += int(kernel(chunks, places, np.zeros(1, np.int64), n_blocks, ids))
             if self.watcher is not None:
-                self.watcher(chunks, position, ids)
-            for row, block in zip(buffer, chunks.tolist(), strict=False):
-                slot = to_arena.get(block)
+                self.watcher(chunks, places, ids)
+            for i in range(n_blocks if to_arena else 0):
+                slot = to_arena.get(first + i)
                 if slot is not None:
-                    self.arena.row(slot)[:] = row
-                    self.arena.admit(block, slot)
-            self.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
+                    self.arena.row(slot)[:] = buffer[i]
+                    self.arena.admit(first + i, slot)
+            first += n_blocks
+            wall, cpu = time.perf_counter(), time.thread_time()
+            used.kernel_cpu_seconds += cpu - begin
+            used.bytes_read += size
+        self.counters.add(**vars(used))
         return arcs
 
-    def _buffer(self) -> np.ndarray:
-        buffer: np.ndarray | None = getattr(self._local, "buffer", None)
-        if buffer is None:
-            buffer = np.empty((self._run_blocks, self.arena.block_ids), self._array.dtype)
-            self._local.buffer = buffer
-        return buffer
+    def _buffer(self) -> tuple[np.ndarray, np.ndarray]:
+        """Room for some blocks, and where each begins in it."""
+        if not hasattr(self._local, "buffer"):
+            self._local.buffer = np.empty((self._run_blocks, self.arena.block_ids), self._array.dtype)
+        return self._local.buffer, self._position
 
     def runs(self, blocks: np.ndarray) -> Iterator[tuple[int, int]]:
         """(first, count) of runs of consecutive blocks, each for one read: as many encoded blocks as a thread has room
@@ -417,22 +426,10 @@ class Pager:
 
     def fetch(self, first: int, rows: list[np.ndarray]) -> None:
         """Decode blocks into rows; raises StoreError for an id that is not a vertex."""
-        begin = time.perf_counter(), time.thread_time()
-        self._arrived(first, rows, self._array.fetch(first, rows), begin)
-
-    def _fetched(self, first: int, count: int, rows: list[np.ndarray]) -> Iterator[np.ndarray]:
-        """Read `count` blocks at once, and decode as many at a time as there are rows; yields the numbers of those,
-        int64[k]. Raises StoreError."""
-        begin = time.perf_counter(), time.thread_time()
-        for n_blocks, size in self._array.batches(first, count, rows):
-            self._arrived(first, rows[:n_blocks], size, begin)
-            yield np.arange(first, first + n_blocks)
-            first, begin = first + n_blocks, (time.perf_counter(), time.thread_time())
-
-    def _arrived(self, first: int, rows: list[np.ndarray], size: int, begin: tuple[float, float]) -> None:
-        """Check and count decoded blocks. size : their encoded bytes. begin : times, of the wall and of the thread."""
+        wall, cpu = time.perf_counter(), time.thread_time()
+        read = self._array.fetch(first, rows)
         if self._rows is not None:
             self._rows.vet(first, rows)
         self.counters.add(
-            blocks_read=len(rows), bytes_read=size, bytes_decoded=sum(r.nbytes for r in rows),
-            fetch_seconds=time.perf_counter() - begin[0], fetch_cpu_seconds=time.thread_time() - begin[1])
+            blocks_read=len(rows), bytes_read=read, bytes_decoded=sum(r.nbytes for r in rows),
+            fetch_seconds=time.perf_counter() - wall, fetch_cpu_seconds=time.thread_time() - cpu)
