@@ -30,7 +30,7 @@ _FETCH_BYTES = 4 << 20
 OFFSET_CHUNKS = 1
 
 
-class Chunks:
+class Chunks(ABC):
     """What a pager needs of an array: dtype, and n_chunks chunks of chunk_items; here without shards, and at hand."""
 
     dtype: np.dtype[Any]
@@ -44,11 +44,12 @@ class Chunks:
 
     def prefetch(self, first: int, count: int) -> None:
         """Announce that these chunks (one run) will be fetched soon, so that the disk can start."""
+        return
 
+    @abstractmethod
     def fetch(self, first: int, rows: Sequence[np.ndarray]) -> int:
         """Decode chunks first, first + 1, ... of one shard (see run_length) into rows (each dtype[chunk_items],
         contiguous); returns the bytes read. Thread-safe. Raises StoreError."""
-        raise NotImplementedError
 
     def batches(self, first: int, count: int, rows: Sequence[np.ndarray]) -> Iterator[tuple[int, int]]:
         """Read chunks first, ..., first + count - 1 of one shard at once, and decode them into `rows`, as many at a
@@ -58,7 +59,7 @@ class Chunks:
             yield len(batch), self.fetch(first + at, batch)
 
 
-class ShardedArray(Chunks, ABC):
+class ShardedArray(Chunks):
     """`length` items of dtype in n_chunks chunks of chunk_items (the last padded), shard_chunks of them in a shard.
     Subclasses read the bytes of shards from their place. meta : of the array. codec : name of the chunks' codec.
     in_memory : whether the shards are in the memory of this process."""

@@ -11,6 +11,7 @@ from tests.mutations.fault import Fault
 from tests.mutations.file_faults import FILE_FAULTS
 from tests.mutations.input_faults import INPUT_FAULTS
 from tests.mutations.memory_faults import MEMORY_FAULTS
+from tests.mutations.stream_faults import STREAM_FAULTS
 
 _ENGINE = ("tests/engine/test_protocol.py",)
 _WIDE = ("tests/traverse/test_wide.py",)
@@ -188,13 +189,6 @@ FAULTS = (
           "for p in range(begin, end - 1):\n        w = np.int64(ids[p])", _ENGINE),
     Fault("a sweep that several BFS share serves the first alone", "emdiam/traverse/shared_sweeps.py",
           "enumerate(self._sweeps):", "enumerate(self._sweeps[:1]):", ("tests/traverse/test_shared_sweeps.py",)),
-    Fault("a block some of whose rows had no place counts as put aside", "emdiam/traverse/left_rows.py",
-          "kept[chunks[k]] = not cursor[_FAILED]", "kept[chunks[k]] = True", ("tests/traverse/test_left_rows.py",)),
-    Fault("rows of unvisited vertices are dropped with others", "emdiam/traverse/left_rows.py",
-          "if not hit or 4 * dead <= end:", "if not hit and 4 * dead <= end:", ("tests/traverse/test_left_rows.py",)),
-    Fault("a row that goes on in another segment is left out there", "emdiam/traverse/left_rows.py",
-          "        while begin < end and at <= last:", "        while begin < end:\n            if at > last:\n"
-          "                begin = end\n                break", ("tests/traverse/test_left_rows.py",)),
     Fault("steep edges of blocks that were at hand are forgotten", "emdiam/traverse/paths.py",
           "                self.steep += steep\n", "                self.steep = steep\n",
           ("tests/traverse/test_shared_sweeps.py",)),
@@ -209,19 +203,6 @@ FAULTS = (
           ("tests/external/test_clustering.py",)),
     Fault("the heaviest edge of a vertex joins trees", "emdiam/external/boruvka.py",
           "or weight < weights[at]:", "or weight > weights[at]:", ("tests/external/test_forest.py",)),
-    # -- stream -------------------------------------------------------------------------------------------------
-    Fault("blocks that are read ahead are of one side alone", "emdiam/stream/pager.py",
-          "for side in (before, after)))", "for side in (after, after)))",
-          ("tests/stream/test_pager.py",)),
-    Fault("blocks that are not resident are not swept", "emdiam/stream/pager.py",
-          "        self.threads.for_each(self._ahead(blocks), work, tick)\n", "", _ENGINE),
-    Fault("the last of consecutive blocks is not read", "emdiam/stream/pager.py",
-          "= int(blocks[begin]), int(blocks[end - 1]) + 1, end",
-          "= int(blocks[begin]), max(int(blocks[begin]) + 1, int(blocks[end - 1])), end", _ENGINE),
-    Fault("every batch of a run is its first blocks", "emdiam/stream/pager.py",
-          "            first += n_blocks\n", "", ("tests/stream/test_pager.py",)),
-    Fault("long rows of a group count those of groups before it", "emdiam/stream/offsets.py",
-          "beyond[1:] - beyond[begin[which]]", "beyond[1:]", ("tests/stream/test_offsets.py",)),
     # -- bounds and proofs --------------------------------------------------------------------------------------
     Fault("upper bounds are the larger of two terms, not their sum", "emdiam/traverse/pivot_bounds.py",
           "high = min(d + eccentricity, largest)", "high = min(max(d, eccentricity), largest)",
@@ -499,5 +480,5 @@ FAULTS = (
           ("tests/methods/exact/test_classics.py", "tests/engine/test_methods.py")),
     *FILE_FAULTS, *INPUT_FAULTS,
     *DOOR_FAULTS,
-    *ARC_FAULTS, *BUDGET_FAULTS, *CELL_FAULTS, *DEVICE_FAULTS, *MEMORY_FAULTS,
+    *ARC_FAULTS, *BUDGET_FAULTS, *CELL_FAULTS, *DEVICE_FAULTS, *MEMORY_FAULTS, *STREAM_FAULTS,
 )
