@@ -89,6 +89,8 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
     pair = named_pair(names) if names else None
     ends_only = [[row[i] for i in pair] for row in rest if len(row) > max(pair)] if pair is not None else []
     refuse_marks(ends_only or rest, path)
+    if list(names) == ["", "0", "1"]:  # the index of pandas, and two columns without names
+        return 1, 2
     if names:
         ends = edge_ends(columns, None, path, weight)
         _refuse_root(names, ends, rest, path)
@@ -103,7 +105,8 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
     behind = len(columns) > 2 and columns[1].kind == columns[2].kind != columns[0].kind
     _refuse(_Doubt(_kinds_differ(columns), behind), columns, rest, path)
     _refuse(_Doubt(_no_ids(columns, (0, 1))), columns, rest, path)
-    _refuse(_other_columns(_without(weight, columns, (0, 1)), rest, (0, 1)), columns, rest, path)
+    if certain_pair(above) != (0, 1):
+        _refuse(_other_columns(_without(weight, columns, (0, 1)), rest, (0, 1)), columns, rest, path)
     return 0, 1
 
 
@@ -281,7 +284,7 @@ def refuse_two_forms(ids: Sequence[str], path: str, remedy: str) -> None:
 def refuse_lists(rest: Records, ends: Records, path: str) -> None:
     """Raise InputError if the second of two fields has several ids, such as 2,3: whole numbers, or names and one of
     them is the first field of a line; or if the second end of each line has, and no first one. ends : of each line."""
-    for mark in ",;" if len(ends) > 1 else "":
+    for mark in ",;" if len(ends) > 1 and all(ends) else "":
         if all(mark in row[-1] and mark not in row[0] for row in ends):
             raise InputError("the second end of every line may be several ids", path=path, text=" ".join(rest[0]),
                              remedy="write a row for each edge, or say --ids string if each is one name")

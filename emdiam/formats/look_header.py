@@ -16,7 +16,8 @@ JOINED = "delete all but the first, or hand in the files one by one"
 BOM = "\ufeff"
 _EITHER = "the first line may be names of columns, or an edge"
 _WHICH = "say which with --header names, or --header none"
-_FEW = 3
+_FEW, _MANY = 3, 8
+_KINDS_OF_CHARACTERS = tuple(map(re.compile, ("[A-Z]", "[a-z]", "[0-9]", "[^A-Za-z0-9]")))
 _PARTED = re.compile(r"[1-9]\d{0,2}(?:[., \u00a0\u202f']\d{3})+(?:[.,]\d+)?", re.ASCII)  # a number of thousands
 # Words of a line that says what follows; first words of it, and marks of comments in other languages.
 _TITLES = frozenset("directed undirected graph network nodes vertices edges edgelist list links relations interactions"
@@ -55,7 +56,10 @@ def header_of(records: Records, table: bool, path: str) -> tuple[str, int]:
     if _above_numbers(first, rest, table) or _are_words_for_ends(first, rest) or _are_of_r(first, rest):
         return NAMES, 1
     numbers = all(is_id_number(field) for row in rest for field in row[:2])
-    if _recur(first, rest) or not (table or numbers or weak_pair(first)):
+    unlike = len(rest) >= _FEW and not _recur(first, rest) and _are_unlike(first, rest)
+    if unlike and len(rest) >= _MANY and not {row[0] for row in rest}.isdisjoint(row[1] for row in rest):
+        return NAMES, 1
+    if _recur(first, rest) or not (table or numbers or unlike or weak_pair(first)):
         return NONE, 0
     pair = named_pair(first) if table or numbers else None
     if pair is not None and (numbers or first[pair[0]] != first[pair[1]]):  # a pair of equal names may be a loop
@@ -70,6 +74,8 @@ def header_of(records: Records, table: bool, path: str) -> tuple[str, int]:
 def _has_numbers_for_names(first: Sequence[str], rest: Records, path: str) -> bool:
     """Whether the first line of a table is the header of columns that are numbered from 0 on, and some named. Raises
     InputError if it may be, or has the name of an end."""
+    if not first[0] and list(first[1:]) == [str(i) for i in range(len(first) - 1)] and all(row[0] for row in rest):
+        return len(first) > _FEW - 1  # above the index of pandas
     n_numbers = next((i for i, field in enumerate(first) if field != str(i)), len(first))
     numbers = all(is_id_number(field) for row in rest for field in row[:2])
     if "0" in first and _are_words_for_ends(first, rest):  # as pandas calls a column without a name
@@ -129,6 +135,15 @@ def _above_numbers(first: Sequence[str], rest: Records, table: bool) -> bool:
         return False
     return any(all(is_number(row[i]) or _PARTED.fullmatch(row[i]) for row in rest) for i in range(len(first))
                if first[i])
+
+
+def _are_unlike(first: Sequence[str], rest: Records) -> bool:
+    """Whether each of the first two fields lacks a kind of characters (capitals, small letters, digits, others) that
+    all fields below it have."""
+    if width_of(rest) != len(first):
+        return False
+    return all(any(pattern.search(first[place]) is None and all(pattern.search(row[place]) for row in rest)
+                   for pattern in _KINDS_OF_CHARACTERS) for place in (0, 1))
 
 
 def _are_words_for_ends(first: Sequence[str], rest: Records) -> bool:

@@ -432,6 +432,8 @@ def middle_is_relation(records: Records) -> bool:
     behind = {field for row in rows for field in row[2:]}
     if all(is_number(field) or field.startswith("{") for field in behind):
         return False
+    if len(heads) == len(records) > _FEW and not width_of(rows) and heads == middles | behind:  # lists of neighbours
+        return False
     wide = width_of(rows) > _FEW and len(rows) > 1
     if middles.isdisjoint(heads) and middles.isdisjoint(behind) and not wide:
         if len(rows) > 1 and len(middles) == 1 and not _one_third(rows):

@@ -18,7 +18,7 @@ PAIRS = (("src", "dst"), ("source", "target"), ("from", "to"), ("id_1", "id_2"),
          ("from_id", "to_id"), ("fromnodeid", "tonodeid"), ("from_node", "to_node"), ("source_node", "target_node"),
          (":start_id", ":end_id"), ("~from", "~to"), ("source", "destination"), ("origin", "destination"),
          ("orig", "dest"), ("fromnode", "tonode"), ("von", "nach"), ("quelle", "ziel"), ("origen", "destino"),
-         ("origem", "destino"), ("source", "cible"))
+         ("origem", "destino"), ("source", "cible"), ("origin", "dest"), ("init_node", "term_node"))
 """Names of the two ends that are recognised, in lower case; the first of them that are there."""
 _STARTS = frozenset(first for first, _ in PAIRS)
 
@@ -31,7 +31,8 @@ _WEAK_PAIRS = (("u", "v"), ("i", "j"), ("o", "d"), ("a", "b"), ("s", "t"), ("s",
 # Words for the ends in two names that are otherwise equal: from_stop_id and to_stop_id, protein1 and protein2.
 _WORDS = (("src", "dst"), ("src", "dest"), ("source", "target"), ("source", "destination"), ("source", "dest"),
           ("from", "to"), ("start", "end"), ("origin", "destination"), ("orig", "dest"), ("1", "2"), ("0", "1"),
-          ("a", "b"), ("u", "v"), ("i", "j"), ("n", "m"), ("head", "tail"), ("left", "right"), ("first", "second"),
+          ("a", "b"), ("u", "v"), ("i", "j"), ("n", "m"), ("o", "d"), ("head", "tail"), ("left", "right"),
+          ("first", "second"),
           ("ego", "alter"), ("sender", "receiver"), ("parent", "child"), ("citing", "cited"), ("follower", "followee"),
           ("follower", "followed"), ("caller", "callee"), ("subject", "object"))
 # The first words of those pairs that also number the values or neighbours of one vertex: t1 and t2.

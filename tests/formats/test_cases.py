@@ -19,10 +19,12 @@ from tests.formats.odd_columns import COLUMN_KINDS
 from tests.formats.odd_files import FILE_KINDS
 from tests.formats.odd_kinds import ODD_KINDS
 from tests.formats.odd_rows import ROW_KINDS
+from tests.formats.published_kinds import PUBLISHED
 from tests.helpers.cases import FOLDER, MISSTATED, Case, cases
 from tests.helpers.handed_in import INTERFACES, Facts, one_sentence, typed
 
-KINDS: dict[str, Kind] = {**TEXTS, **NAMED, **ODD_KINDS, **COLUMN_KINDS, **FILE_KINDS, **ROW_KINDS}
+KINDS: dict[str, Kind] = {**TEXTS, **NAMED, **ODD_KINDS, **COLUMN_KINDS, **FILE_KINDS, **ROW_KINDS,
+                          **PUBLISHED}
 
 absent = pytest.mark.skipif(not FOLDER.is_dir(), reason="the folder of small inputs (../shared/cases) is absent")
 
