@@ -1,5 +1,5 @@
 """DIMACS graphs: shortest-path .gr ("p sp n m", "a u v w"), clique and colouring .col ("p edge n m",
-"e u v") and the PACE flavours of .gr ("p tw n m" and "p ds n m", then bare pairs). Ids are 1-based, n is declared.
+"e u v") and the PACE flavours of .gr ("p tw n m", "p td n m", ..., then bare pairs). Ids are 1-based, n is declared.
 
 Weights are dropped and counted, or kept; lines "c ..." are comments, and lines "n ..." describe vertices. The number of
 edge lines is checked. Some colouring files list every edge in both directions and declare half of their lines; others
@@ -19,7 +19,8 @@ from .symmetry import Balance
 from .weights import WHOLE
 
 # Name of the problem -> letter of its edge lines.
-_PROBLEMS = MappingProxyType({"sp": "a", "max": "a", "edge": "e", "edges": "e", "col": "e", "tw": "", "ds": ""})
+_PROBLEMS = MappingProxyType({"sp": "a", "max": "a", "min": "a", "edge": "e", "edges": "e", "col": "e",
+                              **dict.fromkeys(("tw", "ds", "td", "tww", "cep"), "")})
 
 # Name of the problem -> meaning of the number after the two ids.
 _MORE = MappingProxyType({"sp": "weights", "max": "capacities"})
@@ -31,7 +32,7 @@ class DimacsSource(FileSource):
     format = "dimacs"
 
     def _read_header(self) -> tuple[HeaderLine, str, int, int]:
-        """(problem line, letter of edge lines, n, m)."""
+        """(problem line, letter of edge lines, n, m). Lines of "min" have three numbers behind the ids."""
         header = header_line(self.input, lambda line: line.split()[0] == b"c")
         words = header.text.split()
         if len(words) != 4 or words[0] != "p" or words[1] not in _PROBLEMS:
@@ -42,7 +43,7 @@ class DimacsSource(FileSource):
 
     def _read_info(self) -> SourceInfo:
         header, letter, n, m = self._read_header()
-        if self.weights is not None and letter != "a":
+        if self.weights is not None and (letter != "a" or header.text.split()[1] == "min"):
             raise self.no_weights(f"a graph of kind {header.text.split()[1]} has none")
         return self._facts(n_vertices=n, first_id=1, n_entries=None if letter == "e" else m, directed=letter == "a",
                            weights="" if self.weights is None else WHOLE)
@@ -51,7 +52,7 @@ class DimacsSource(FileSource):
         """See EdgeSource. Raises InputError at a bad line, and if the counts do not match."""
         header, letter, n, m = self._read_header()
         lines = LineReader(self.name, header.number + 1, letter=letter, least=1, largest=n, weights=self.weights,
-                           closed=2 if letter == "a" else 0)
+                           closed=2 if _MORE.get(header.text.split()[1]) else 0)
         balance = Balance()
         with self.input.text(header.offset) as stream:
             for batch in lines.pairs(stream, "cn", batch_bytes):

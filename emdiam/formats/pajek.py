@@ -2,7 +2,7 @@
 
 (Mrvar, Batagelj, "Pajek: Reference Manual".) The labels of vertices are the numbers from 1 to n; vertices without a
 line count too. An edge without a value has weight 1. Networks with two modes or several relations are read as one
-graph.
+graph. Partitions and vectors beside the network, as in a project (.paj), are skipped.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ _VERTICES = re.compile(rb"^[ \t]{0,64}\*vertices[ \t]+(\d{1,18})(?!\S)", re.IGNO
 _COMMENTS = ("%", "#")
 _OTHERS = {".clu": "a partition", ".vec": "a vector", ".per": "a permutation"}
 _SECTION = re.compile(r"\*\s*([A-Za-z]+)(?:\s+(list)\b)?", re.IGNORECASE)
-_PAIRS = {"edges": False, "arcs": True}
+_PAIRS = {"edges": False, "arcs": True, "links": True}
 _LISTS = {"edgeslist": False, "edgelist": False, "arcslist": True, "arclist": True}
 _EDGE = re.compile(r"\d+\s+\d+(?:\s+[-+.\d]+)?")
 _ZEROS = 20  # most leading zeros of a number
-_IGNORED = ("network", "partition", "vector", "cluster", "permutation", "vertices")
+_BESIDE = ("partition", "vector", "cluster", "permutation")
+_IGNORED = ("network", "vertices", *_BESIDE)
 
 
 class _Seen:
@@ -66,15 +67,18 @@ class PajekSource(FileSource):
         n = self.info().n_vertices or 0
         lines = TextLines(self, batch_bytes, _COMMENTS)
         edges = NumberedEdges(self, n, batch_bytes, lambda: {"line": lines.number})
-        section, doubt, n_sections, row, values, seen = "", "", 0, 0, 0, _Seen()
+        section, beside, doubt, n_sections, row, values, seen = "", False, "", 0, 0, 0, _Seen()
         for line in self._without_comments(lines):
             if line.startswith("*"):
                 section = self._section(lines, line)
-                n_sections += section == "vertices"
-                doubt = doubt if section == "vertices" else ""
+                beside = section in _BESIDE or (beside and section == "vertices")
+                n_sections += section == "vertices" and not beside
+                doubt = doubt if section in _IGNORED else ""
                 if n_sections > 1:
                     raise lines.error("a second list of vertices: of another network, a partition or a vector", line,
                                       "give each network a file of its own, without the others")
+            elif beside:
+                continue
             elif section == "vertices":
                 self._check_vertex(lines, line, n, seen)
                 doubt = doubt or (line if _EDGE.fullmatch(line) else "")

@@ -187,7 +187,7 @@ _SECTIONS = {
     "Pajek, no line *Edges": Kind(".net", _PAJEK + "1 2\n2 3\n", None),
     "Pajek, no line *Edges, nor vertices": Kind(".net", "*Vertices 3\n1 2\n2 3\n", None),
     "Pajek, numbers for labels": Kind(".net", "*Vertices 3\n1 2\n2 3\n3 1\n*Edges\n1 2\n2 3\n", _THREE),
-    "Pajek, *Links": Kind(".net", _PAJEK + "*Links\n1 2\n2 3\n", None),
+    "Pajek, *Links": Kind(".net", _PAJEK + "*Links\n1 2\n2 3\n", _THREE),
     "Pajek, *Events": Kind(".net", '*Vertices 2\n*Events\nTI 1\nAV 1 "a"\nAE 1 2 1\n', None),
     "Pajek, a partition": Kind(".clu", "*Vertices 3\n1\n1\n2\n", None),
     "Pajek, another partition": Kind(".clu", "*Vertices 3\n1\n2\n3\n", None),

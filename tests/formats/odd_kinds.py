@@ -107,7 +107,7 @@ _FILES |= {
     "UTF-32 with its mark": Kind(".txt", "a\tb\nb\tc\n".encode("utf-32"), _THREE),
     "UTF-32 without": Kind(".txt", "a\tb\nb\tc\n".encode("utf-32-be"), _THREE, refusable=True),
     "network and partition": Kind(".paj", path_of("*Network n", "*Vertices 2", "*Edges", "1 2", "*Partition p",
-                                                  "*Vertices 2", "1", "2"), None),
+                                                  "*Vertices 2", "1", "2"), Facts(2, 1, 1)),
     "TNTP": Kind(".tntp", path_of("<NUMBER OF ZONES> 24", "<END OF METADATA>", "1 2 3"), None),
     "N-Triples without blanks": Kind(".nt", path_of("<http://a><http://p><http://b>."), None),
 }
