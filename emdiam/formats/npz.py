@@ -26,7 +26,8 @@ from .weights import kind_of
 _REMEDY = "write it with scipy.sparse.save_npz "
 _CSR = ("indptr", "indices")
 _ARRAYS = {"csr": _CSR, "csc": _CSR, "coo": ("row", "col"), "bsr": _CSR, "dia": ("offsets", "data")}
-_FORMAT = "format.npy"
+_FORMAT, _ROWS = "format.npy", "indptr.npy"
+_OF_ROWS = {_ROWS, "indices.npy", "data.npy"}
 _MOST_DIAGONALS = 1 << 20
 _SMALL = 16
 _MAX_ITEM_BYTES = 64
@@ -42,6 +43,8 @@ class NpzSource(FileSource):
     takes_columns = takes_ends = takes_sides = True
     _consumed = 0
     _declared: int | None = None
+    _prefix = ""
+    """The beginning of the names of a matrix's members, as in adj_indptr."""
 
     def _open(self) -> zipfile.ZipFile:
         path = self._path_in_place("an .npz archive", ".npz")
@@ -52,7 +55,7 @@ class NpzSource(FileSource):
         """A member, opened for reading. Raises InputError if it is missing."""
         with self._damage(_DAMAGE, f"its member {name} cannot be read", _REMEDY):
             try:
-                return archive.open(name + ".npy")
+                return archive.open(f"{self._prefix}{name}.npy")
             except KeyError as error:
                 raise self.error(f"the archive has no member {name}: no SciPy sparse matrix",
                                  remedy=_REMEDY) from error
@@ -87,16 +90,36 @@ class NpzSource(FileSource):
             return np.frombuffer(data, dtype)
 
     def _is_matrix(self, archive: zipfile.ZipFile) -> bool:
-        """Whether the archive has a matrix of SciPy, or coordinates and a shape without a format."""
-        members = archive.namelist()
+        """Whether the archive has a matrix of SciPy, or without a format: coordinates and a shape, or rows. Sets
+        `_prefix`."""
+        members = set(archive.namelist())
         plain = self.wishes.columns is None and not (self.weights is not None and self.weights.column)
-        return _FORMAT in members or (plain and {"row.npy", "col.npy", "shape.npy"} <= set(members))
+        if _FORMAT in members or not plain:
+            return _FORMAT in members
+        rows = [name.removesuffix(_ROWS) for name in members if name.endswith(_ROWS)
+                and name.removesuffix(_ROWS) + "indices.npy" in members]
+        square = [prefix for prefix in rows if self._is_square(archive, prefix)]
+        self._prefix = square[0] if len(square) == 1 else ""
+        return len(square) == 1 or {"row.npy", "col.npy", "shape.npy"} <= members
+
+    def _is_square(self, archive: zipfile.ZipFile, prefix: str) -> bool:
+        """Whether the rows of a matrix are as many as its columns; without a shape, whether it is alone."""
+        if f"{prefix}shape.npy" not in archive.namelist():
+            return {name.removeprefix(prefix) for name in archive.namelist()} <= _OF_ROWS
+        self._prefix = prefix
+        sides = self._small(archive, "shape").tolist()
+        return len(sides) == 2 and sides[0] == sides[1]
 
     def _header_facts(self, archive: zipfile.ZipFile) -> tuple[str, int, int]:
         """(kind of the matrix, rows, columns)."""
         # An old SciPy wrote text with four bytes per letter.
-        kind = "coo" if _FORMAT not in archive.namelist() else self._small(archive, "format").tobytes().replace(
-            b"\0", b"").decode("ascii", "replace")
+        rows, shaped = (self._prefix + name in archive.namelist() for name in (_ROWS, "shape.npy"))
+        kind = ("csr" if rows else "coo") if _FORMAT not in archive.namelist() else self._small(
+            archive, "format").tobytes().replace(b"\0", b"").decode("ascii", "replace")
+        if kind == "csr" and not shaped:
+            with self.member(archive, "indptr") as member:
+                n = max(math.prod(self.header(member, "indptr")[0]) - 1, 0)
+            return kind, n, n
         if kind not in _ARRAYS:
             raise self.error(f"a sparse matrix of kind {kind!r} is not supported", remedy=_REMEDY)
         sides = self._small(archive, "shape")
@@ -132,7 +155,7 @@ class NpzSource(FileSource):
         be weights."""
         if self.weights is None:
             return None
-        if "data.npy" not in archive.namelist():
+        if f"{self._prefix}data.npy" not in archive.namelist():
             raise self.no_weights("the archive has no values")
         values = self._array(stack, archive, "data", "iufb")
         kind = kind_of(values.dtype)
@@ -143,7 +166,7 @@ class NpzSource(FileSource):
 
     def _n_values(self, archive: zipfile.ZipFile) -> int:
         """The number of values of entries in the archive, without values that only mark an entry."""
-        if "data.npy" not in archive.namelist():
+        if f"{self._prefix}data.npy" not in archive.namelist():
             return 0
         with self.member(archive, "data") as member:
             shape, dtype = self.header(member, "data")

@@ -186,7 +186,6 @@ GOOD_NPZ = dict(
         (dict(indices=np.array([[1, 2]])), "not a row of integers"),
         (dict(indices=np.array([1, 2**63], np.uint64)), "larger than 2^63"),
         (dict(indices=None), "no member indices"),
-        (dict(format=None), "no member format"),
         (dict(format=np.array([{}], object)), "not as SciPy"),
     ],
 )
@@ -194,6 +193,19 @@ def test_bad_npz(tmp_path, change, what):
     members = {name: value for name, value in {**GOOD_NPZ, **change}.items() if value is not None}
     error = fault_of(save(tmp_path, **members))
     assert what in error.what and error.path.endswith("g.npz") and error.remedy
+
+
+@pytest.mark.parametrize("prefix", ["", "adj_", "adj_matrix."])
+def test_rows_of_a_matrix_without_a_format(tmp_path, prefix):
+    """As data sets of graph learning have it, beside features that are not square."""
+    rows = {f"{prefix}{name}": value for name, value in GOOD_NPZ.items() if name != "format"}
+    features = {f"attr_{name}": value for name, value in {**GOOD_NPZ, "shape": (3, 9)}.items() if name != "format"}
+    pairs = read_pairs(save(tmp_path, **GOOD_NPZ))
+    assert read_pairs(save(tmp_path, **rows)) == read_pairs(save(tmp_path, **rows, **features)) == pairs
+    alone = {name: value for name, value in rows.items() if not name.endswith("shape")}
+    assert read_pairs(save(tmp_path, **alone)) == pairs
+    assert "no member format" in fault_of(save(tmp_path, **alone, **features)).what
+    assert "no member format" in fault_of(save(tmp_path, **rows, **{**features, "attr_shape": (3, 3)})).what
 
 
 def test_bad_coo(tmp_path):
