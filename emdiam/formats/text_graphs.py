@@ -16,6 +16,7 @@ from typing import Any
 
 from .digits import float_or_decimal
 from .json_neighbours import JsonError, graph_of_neighbours
+from .json_tables import plain_graph
 from .look_shape import may_be_rows
 from .tables import certain_pair, weak_pair
 from .whole import WholeGraph, unique
@@ -54,7 +55,7 @@ def graph_of_json(text: str, weighted: bool) -> WholeGraph:
     ValueError
         For a text that is no JSON.
     """
-    value = _parsed(text)
+    value = plain_graph(_parsed(text))
     flat = _of_elements(value.get("elements") if isinstance(value, dict) else value)
     if flat:
         value = {**value, "elements": flat} if isinstance(value, dict) else {"elements": flat}

@@ -45,7 +45,7 @@ def test_directions_are_kept(tmp_path: Path):
 @pytest.mark.parametrize("value", [
     {"a": {"a": 0, "b": 1}, "b": {"a": 1, "b": 0}}, {"0": [1, 2, 3], "1": [2, 3, 4]},
     {"0": {"0": 1, "1": 2}, "1": {"0": 2, "1": 3}, "2": {"0": 3, "1": 4}},
-    {"source": {"0": 1, "1": 2}, "target": {"0": 2, "1": 3}}, {"source": ["a", "b"], "target": ["b", "c"]},
+    {"source": {"0": 1, "1": 2}, "target": {"1": 2, "2": 3}}, {"source": ["a", "b"], "target": ["b"]},
     {"a": [1, 2], "b": [3]}, {"a": ["b", ["c"]]},
     {"a": {"b": {"0": {}}}, "b": {}}, {"a": {"b": True}, "b": {}}, {"a": []}])
 def test_tables_and_others_are_refused(value: Any, tmp_path: Path):
