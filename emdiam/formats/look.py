@@ -37,7 +37,6 @@ from .look_faults import (
     in_doubt,
     list_mark,
     refuse_contradictions,
-    refuse_headed_rows,
     refuse_lengths,
     refuse_marked_ids,
     refuse_numbered,
@@ -61,18 +60,20 @@ from .look_header import (
 from .look_sample import (
     Fields,
     Sample,
+    are_beyond,
     declared_separator,
     has_leading_zero,
     is_id_number,
     is_integer,
-    is_number,
     records_of,
     sample_of,
     split,
     split_lists,
     value_of,
+    width_of,
 )
 from .look_small import refuse_small
+from .look_squares import is_headed_matrix, names_of_matrix, refuse_headed_rows
 from .marks import UNREAD, FormatMark
 from .reading import COLUMNS, CSV, EDGE_LIST, HELD, INT, STRING, TUPLES, Reading
 from .registry import format_suffix
@@ -314,7 +315,7 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
     if shape.begins_as_lists_of_networkx(sample):
         return shape.ADJLIST
     shape.refuse_padded(records, False, name)
-    if shape.is_named_matrix(records, sample.whole) or shape.is_matrix(records, sample.whole):
+    if any(fits(records, sample.whole) for fits in (shape.is_named_matrix, is_headed_matrix, shape.is_matrix)):
         return shape.MATRIX
     shape.refuse_neighbours(shape.filled(records, sample), sample.whole, name)
     refuse_counted_lists(records, name)
@@ -353,21 +354,20 @@ def _of_shape(base: Reading, fields: Fields, found: str, wishes: Wishes) -> Read
     """The Reading of lines that are not one edge each."""
     records = fields.records
     names: tuple[str, ...] = ()
-    if found == shape.MATRIX and not (all(is_number(field) for field in records[0]) and len(records[0][0])):
-        names = tuple(shape.names_above_matrix(records)[1:])
+    if found == shape.MATRIX:
+        names, width = names_of_matrix(records), width_of(records[1:]) or len(records[0])
+        base = replace(base, width=width, counts=(width,) if len(records[0]) == 1 < width else ())
     elif found == shape.PYCGR:
         base = replace(base, counts=(value_of(records[0][0]), value_of(records[1][0])))
         records = records[2:]
     ids = names or [row[0] for row in records]
     kind = INT if found == shape.MATRIX and not names else _kind_of(ids)
     said = {shape.ADJLIST: "lists of neighbours, each line a vertex and those behind it",
-            shape.MATRIX: f"an adjacency matrix of {len(names or records[0])} rows and columns"
+            shape.MATRIX: f"an adjacency matrix of {len(names) or base.width} rows and columns"
                           + (" with names" if names else ""),
             shape.SIF: "the first field of a line is joined to those behind the second, which says how",
             shape.MULTILINE: "lines of a vertex and its degree, and of its neighbours behind it",
             shape.PYCGR: "vertices with coordinates, then edges"}[found]
-    if found == shape.MATRIX:
-        base = replace(base, width=len(shape.names_above_matrix(records)))
     return replace(base, format=found, names=names, header=NAMES if names else NONE,
                    id_kind=_chosen(kind, wishes),
                    why=f"{said}; fields by {fields.words}; ids: {'integers' if kind == INT else 'names'}")
@@ -432,7 +432,7 @@ def _refuse_odd_ids(base: Reading, sample: Sample, rest: Sequence[Sequence[str]]
     refuse_marked_ids(ends, name)
     if base.id_kind != STRING or not all(ends):
         return
-    refuse_comments(ends, (*sample.comments, *sample.later), base.width, name)
+    refuse_comments(ends, sample, base.width, name)
     if no_header:
         refuse_odd_first(ends, name)
 
@@ -445,7 +445,7 @@ def _id_kind(base: Reading, rest: Sequence[Sequence[str]], name: str, wishes: Wi
         return wishes.ids
     ids = [row[i] for row in rest for i in base.columns if i < len(row)]
     refuse_rounded(ids, name)
-    if not all(is_id_number(row) for row in ids[: 2 if len(rest[0]) > 1 else 1]):
+    if are_beyond(ids) or not all(is_id_number(row) for row in ids[: 2 if len(rest[0]) > 1 else 1]):
         return STRING
     if not any(map(has_leading_zero, ids)):
         if len(rest) > 2 and len(rest[0]) > 1 and not any(map(is_id_number, ids[2:])):

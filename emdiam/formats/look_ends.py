@@ -56,6 +56,7 @@ _POINTS = re.compile(r"[1-9]\d{0,2}(?:\.000)+", re.ASCII)
 # A float that a program has rounded if it stands for more digits: 1.23457e+11, and 1.2E+11 of Excel.
 _ROUNDED = re.compile(r"\d(?:\.(\d{1,30}))?([eE]\+?)(\d{1,3})", re.ASCII)
 _SHOWN, _LEAST_OF_EXCEL, _MOST_OF_FLOATS = (5, 6), 11, 15
+_NAMES_ABOVE = re.compile(r"#[^#\d]*", re.ASCII)
 _FEW_COMMENTS, _SEPARATORS = 4, re.compile(r"[\s,;|\"]+")
 _SEVERAL = re.compile(r"[,;|] ?| ")
 # If at least this share of the first lines have different first fields, these may be times or numbers of edges.
@@ -215,23 +216,28 @@ def refuse_weights_above(above: Sequence[str], ends: tuple[int, int], choice: We
                      remedy=f"give the number of the weights, as in --weights={place + 1}")
 
 
-def refuse_comments(ends: Records, comments: Sequence[str], width: int, path: str) -> None:
-    """Raise InputError if a comment may be an edge.
+def refuse_comments(ends: Records, sample: Sample, width: int, path: str) -> None:
+    """Raise InputError if a comment may be an edge; but not if it is the last one above the lines, as of BioSNAP, and
+    the only one without a blank behind its mark.
 
     Parameters
     ----------
     ends : the two ends of each of the first lines; they are names.
-    comments : comment lines.
+    sample : the first lines and the comments.
     width : fields of each line, 0 if it varies.
     path : name of the input, for errors.
     """
+    comments = (*sample.comments, *sample.later)
     for mark in _COMMENTS:
         marked = next((row[-1] for row in ends if row[-1].startswith(mark)), None)
         if marked and any(comment.startswith(mark) for comment in comments):
             raise InputError(f"lines that begin with {mark} are comments, but an id does so too", path=path,
                              text=marked, remedy="put ids that begin so in double quotes")
-    edge = next((comment for comment in comments if comment[1:2].strip() and len(comment.split()) == width
-                 and named_pair(comment[1:].split()) is None), None)
+    odd = [comment for comment in comments if comment[1:2].strip() and len(comment.split()) == width
+           and named_pair(comment[1:].split()) is None]
+    title = [*filter(_NAMES_ABOVE.fullmatch, odd)] == odd == [*sample.comments[-1:]] and not any(
+        text.startswith("#") for row in ends for text in row)
+    edge = None if title or not odd else odd[0]
     if edge:
         raise InputError("a line among the edges may be a comment, or an edge of an id that begins with"
                          f" {edge[0]}", path=path, text=edge,

@@ -19,6 +19,7 @@ from .look_sample import (
     WORDS,
     Fields,
     Sample,
+    are_lists_of_commas,
     as_seen,
     commas_are_decimal,
     has_leading_zero,
@@ -37,9 +38,10 @@ from .look_shape import (
     names_above_matrix,
     refuse_padded,
 )
+from .look_squares import are_numbers
 from .reading import TUPLES
 from .registry import OF_EDGES, OF_VERTICES, format_suffix
-from .tables import alike_pairs, certain_pair, named_pair
+from .tables import alike_pairs, certain_pair
 
 _MARKS = "\t;|,"
 _FEW, _FIRST = 3, 12
@@ -64,6 +66,7 @@ _PAIR = re.compile(r"[^\s,]+(?:,[-+]?(?:\d+(?:\.\d*)?|\.\d+))+", re.ASCII)
 _MARK_ALONE = re.compile(r"[-=<>]*[<>=][-=<>]*|\\+|\.{3}|…|→|⇒|--+")
 _ARROWS = re.compile(rf"{ARROW.pattern}|(?<=\s)[<>=](?=\s)")
 _PARTS = {")": "(", "]": "[", "}": "{"}
+_KONECT, _NUMBERS = re.compile(r"%\s*(?:a?sym|bip)\b"), re.compile(r"[-+.\d]+(?:[ \t]+[-+.\d]+)+", re.ASCII)
 _A_LINE = "write an edge a line, two ids with a blank between them"
 _WORDS_OF_CELLS = ("inf", "+inf", "-inf", "infinity", "nan", "na", "none", "null", "∞", "x")
 _RANGES = re.compile(r"\s*\d+[-–:]\d+(?:\s*[,;]\s*\d+[-–:]\d+)+\s*", re.ASCII)
@@ -73,8 +76,10 @@ _ZEROS = (".", "-", "")
 
 def header_mark(sample: Sample) -> str:
     """The mark between the names in the first line, if two of these are the ends of edges by this mark, and most other
-    lines have it too; else "". It separates then, also if a line lacks it."""
+    lines have it too: it separates then, also if a line lacks it. A blank for KONECT's numbers; else ""."""
     lines = [line.strip() for line in sample.texts]
+    if any(map(_KONECT.match, sample.comments)) and all(map(_NUMBERS.fullmatch, lines)):
+        return " "
     for mark in _MARKS:
         names = [field.strip(' "') for field in lines[0].split(mark)]
         named = len(names) > 1 and (certain_pair(names) is not None or alike_pairs(names))
@@ -322,6 +327,7 @@ def refuse_lengths(records: Sequence[Sequence[str]], sample: Sample, path: str, 
     pairs = [[bool(_PAIR.fullmatch(field)) for field in row] for row in rows]
     certain = all(len(row) > 1 and not row[0] and row[1] for row in pairs) and all(is_id_number(row[0]) for row in rows)
     few = len({field.count(",") for row in rows for field in row if "," in field}) == 1
+    certain = certain and not are_lists_of_commas(rows)
     commas = certain or (few and any(sum(row) > 1 and any(row[:2]) for row in pairs) and all(
         pair or "," not in field for row, fits in zip(rows, pairs, strict=True) for field, pair in zip(
             row, fits, strict=True)))
@@ -413,7 +419,7 @@ def _refuse_marked_rows(fields: Fields, path: str) -> None:
     last = [row[-1] for row in records]
     n, width = len(records), len(records[0])
     cut = [row[:-1] if not row[-1] else row for row in records]
-    if n >= _FEW and not any(last) and all(len(row) == n for row in cut) and _are_numbers(cut):
+    if n >= _FEW and not any(last) and all(len(row) == n for row in cut) and are_numbers(cut):
         raise InputError("a mark ends each row of the matrix", path=path, text=" ".join(records[0]),
                          remedy="delete the marks at the ends of the lines")
     ended = [row for row in records if len(row) == 2 and _INNER_BLANK.search(row[0]) and not row[1]]
@@ -450,42 +456,6 @@ def _refuse_named_rows(records: Sequence[Sequence[str]], path: str) -> None:
                              remedy="write both in one order" if cell is None else "write 0 for no edge")
 
 
-def refuse_headed_rows(records: Sequence[Sequence[str]], whole: bool, path: str) -> None:
-    """Raise InputError if a square of numbers, symmetric or of 0 and 1 alone, is behind the names of its rows, or below
-    a line with other names than these or with their number; or a table of 0 and 1 alone is both."""
-    for above, rows in (((), records), (records[0], records[1:])):
-        n = len(rows)
-        if not whole or n < _FEW or (above and named_pair(above) is not None):
-            continue
-        for heads in (0, 1):
-            cells = [[field or "0" for field in row[heads:]] for row in rows]
-            two_modes = heads and above and not above[0] and width_of(cells) > 1 and _are_bits(cells)
-            square = (above or heads) and width_of(cells) == n and _are_numbers(cells)
-            if not two_modes and not square:
-                continue
-            names, first = [row[0] for row in rows], list(above)[-n:]
-            if heads and (first == names or (not above and not _are_names_of_rows(names))):
-                continue
-            if above and len(above) > 1 and all(map(is_number, above)) and not _are_names_of_rows(first):
-                continue
-            if _are_bits(cells) or [list(column) for column in zip(*cells, strict=True)] == cells:
-                raise InputError("a square of numbers, like a matrix, is below a line or behind the names of its rows",
-                                 path=path, text=" ".join(records[0]), remedy="delete the line and the fields"
-                                 " beside the matrix, or write its names above and before its rows, or say --columns"
-                                 " 1,2 if each line is an edge")
-
-
-def _are_names_of_rows(names: Sequence[str]) -> bool:
-    """Whether these are distinct names, or numbers from 0 or 1 on."""
-    counted = any(list(names) == [str(place) for place in range(first, first + len(names))] for first in (0, 1))
-    return counted or (len(set(names)) == len(names) and not any(map(is_number, names)))
-
-
-def _are_bits(cells: Sequence[Sequence[str]]) -> bool:
-    """Whether a table has only 0 and 1, both of them."""
-    return {field for row in cells for field in row} == {"0", "1"}
-
-
 def _refuse_late_header(records: Sequence[Sequence[str]], sample: Sample, path: str) -> None:
     """Raise InputError if one of the first lines, but not the first, is the header."""
     for place, row in enumerate(records[1:_FIRST], start=1):
@@ -493,7 +463,3 @@ def _refuse_late_header(records: Sequence[Sequence[str]], sample: Sample, path: 
             number = sample.lines[place].number if place < len(sample.lines) else place + 1
             raise InputError("the names of the columns are not in the first line", path=path, line=number,
                              text=" ".join(row), remedy="delete the lines above them")
-
-
-def _are_numbers(rows: Sequence[Sequence[str]]) -> bool:
-    return all(is_number(field) for row in rows for field in row)

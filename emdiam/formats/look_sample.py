@@ -21,7 +21,7 @@ _WORD_C = re.compile(r"c(?:[ \t]|$)")
 _INTEGER = re.compile(r"\d+", re.ASCII)
 _WHOLE_FLOAT = re.compile(r"(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_DIGITS_OF_FLOATS, _MOST_DIGITS = 16, 30
+_DIGITS_OF_FLOATS, _MOST_DIGITS, _LARGEST = 16, 30, 2**63 - 1
 # Soft hyphens, marks of width zero and of direction, byte order marks.
 UNSEEN = "\u00ad\u200b-\u200f\u2060\ufeff"
 _UNSEEN = re.compile(f"[{UNSEEN}]")
@@ -140,6 +140,12 @@ def value_of(digits: str) -> int:
 def has_leading_zero(text: str) -> bool:
     """Whether the text is digits with a leading zero, as in 007."""
     return len(text) > 1 and text[0] == "0" and is_integer(text)
+
+
+def are_beyond(ids: Sequence[str]) -> bool:
+    """Whether all ids are digits without leading zeros, and most are larger than 2^63 - 1, so that they are names."""
+    return all(is_integer(text) and not has_leading_zero(text) for text in ids) and (
+        2 * sum(value_of(text) > _LARGEST for text in ids) > len(ids))
 
 
 def is_number(text: str) -> bool:
@@ -275,7 +281,7 @@ def _split_by(mark: str, lines: Sequence[str], quoted: bool, lacking: bool) -> F
             return None
     even = width_of(records) > 1 or width_of(records[1:]) > 1 or (
         quoted and min(map(len, records), default=0) > 1)
-    if _blanks_separate_too(records):
+    if _blanks_separate_too(records) or (mark == "\t" and are_lists_of_commas(records)):
         return None
     if even or (with_mark == len(lines) and mark != "\t" and not _split_evenly_by_blanks(lines)):
         return Fields(mark, records, quoted)
@@ -308,6 +314,16 @@ def _blanks_separate_too(records: Sequence[Sequence[str]]) -> bool:
     return bool(fits) and (2 * sum(fits) >= len(records) or (lists and len(rows) == len(records)))
 
 
+def are_lists_of_commas(records: Sequence[Sequence[str]]) -> bool:
+    """Whether each line is a number and, behind a mark, several or fewer with commas between: a vertex and its
+    neighbours. Other numbers than of three digits are among these, which thousands would have."""
+    rows = [row for row in records if len(row) == len(("vertex", "list")) and _LIST.fullmatch(row[1])]
+    behind = {part for row in rows for part in row[1].split(",")[1:]}
+    return len(rows) == len(records) and len({row[0] for row in rows}) == len(rows) and all(
+        map(is_integer, (row[0] for row in rows))) and any(len(part) != _THOUSAND for part in behind) and (
+        len({row[1].count(",") for row in rows}) > 1 and any(row[1].count(",") > 1 for row in rows))
+
+
 def commas_are_decimal(lines: Sequence[str]) -> bool:
     """Whether each comma is between two digits."""
     return not any("," in _DECIMAL_COMMA.sub(".", line) for line in lines)
@@ -329,6 +345,7 @@ def _split_evenly_by_blanks(lines: Sequence[str]) -> bool:
 
 
 _NUMBERS = re.compile(r"\d+(?:[ \t]+[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)+", re.ASCII)
+_LIST, _THOUSAND = re.compile(r"\d+(?:,\d+)*", re.ASCII), 3
 _MIXED = re.compile(r"[ \t]*,[ \t]*|[ \t]+")
 
 

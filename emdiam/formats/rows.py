@@ -309,13 +309,16 @@ class AdjacencySource(RowSource):
 
     def _edges(self, rows: Iterator[Row]) -> Iterator[Edge]:
         reading = self.look()
-        names, n = list(reading.names), reading.width - bool(reading.names)
-        if names:
+        names, n = list(reading.names), len(reading.names) or reading.width
+        heads = reading.width > n
+        if names or reading.counts:
             next(rows, None)
         met, count = np.zeros(n, np.bool_), 0
         for row in rows:
-            head = row.pop(0) if names and row else ""
-            if count == n or len(row) != n or (names and head != names[count]):
+            if len(row) > n + heads and not row[-1]:  # a mark ends each row
+                row.pop()
+            head = row.pop(0) if heads and row else ""
+            if count == n or len(row) != n or (heads and head not in (names[count], names[count].removeprefix("V"))):
                 what = f"row {count + 1} of a matrix of {n} columns has {len(row)}" if len(row) != n else (
                     f"a row after {n} of a matrix of {n} columns" if count == n else
                     f"row {count + 1} of a matrix is called {head}, and its column {names[count]}")

@@ -16,9 +16,11 @@ from .weights import NAMES, TIMES_AND_PLACES
 PAIRS = (("src", "dst"), ("source", "target"), ("from", "to"), ("id_1", "id_2"), ("id1", "id2"), ("node_1", "node_2"),
          ("node1", "node2"), ("node_id_1", "node_id_2"), ("src_id", "dst_id"), ("source_id", "target_id"),
          ("from_id", "to_id"), ("fromnodeid", "tonodeid"), ("from_node", "to_node"), ("source_node", "target_node"),
-         (":start_id", ":end_id"), ("~from", "~to"), ("source", "destination"), ("origin", "destination"),
+         (":start_id", ":end_id"), ("~from", "~to"), ("_from", "_to"), ("source", "destination"),
+         ("origin", "destination"),
          ("orig", "dest"), ("fromnode", "tonode"), ("von", "nach"), ("quelle", "ziel"), ("origen", "destino"),
-         ("origem", "destino"), ("source", "cible"), ("origin", "dest"), ("init_node", "term_node"))
+         ("origem", "destino"), ("source", "cible"), ("origin", "dest"), ("src", "dest"), ("src", "tgt"),
+         ("source", "dest"), ("nodefrom", "nodeto"), ("init_node", "term_node"))
 """Names of the two ends that are recognised, in lower case; the first of them that are there."""
 _STARTS = frozenset(first for first, _ in PAIRS)
 
@@ -26,7 +28,8 @@ _STARTS = frozenset(first for first, _ in PAIRS)
 _WEAK_PAIRS = (("u", "v"), ("i", "j"), ("o", "d"), ("a", "b"), ("s", "t"), ("s", "o"), ("h", "t"), ("row", "col"),
                ("head", "tail"), ("left", "right"), ("first", "second"), ("subject", "object"), ("sender", "receiver"),
                ("parent", "child"), ("citing", "cited"), ("follower", "followee"), ("follower", "followed"),
-               ("caller", "callee"), ("ego", "alter"), ("regulator", "target"))
+               ("caller", "callee"), ("ego", "alter"), ("regulator", "target"), ("exporter", "importer"),
+               ("buyer", "seller"), ("payer", "payee"), ("lender", "borrower"), ("predator", "prey"))
 
 # Words for the ends in two names that are otherwise equal: from_stop_id and to_stop_id, protein1 and protein2.
 _WORDS = (("src", "dst"), ("src", "dest"), ("source", "target"), ("source", "destination"), ("source", "dest"),
@@ -251,6 +254,11 @@ def refuse_two_sides(columns: Sequence[str], ends: tuple[int, int], path: str, l
     """Raise InputError if the names of the ends stand for two kinds of vertices, such as user_id and item_id; or may do
     so, and there are loops. columns : names of all columns. ends : places of the two."""
     names = [columns[place] for place in ends]
+    one, other = sorted((tuple(filter(str.isalpha, _words_of(name))) for name in names), key=len)
+    if len(one) > 1 and other[-len(one):] == one:  # paper_id and cited_paper_id
+        return
+    if any(words[:-1] and words[-2] in _OF_NEIGHBOURS for words in (one, other)):  # user_id and friend_id
+        return
     ids = loops or all(_OF_IDS.search(name.strip()) for name in names)
     if named_pair(names) is None and ids and len({name.strip().lower() for name in names}) > 1:
         pair = ",".join(name.strip() for name in names)
