@@ -234,8 +234,8 @@ def rewritten(text: str, mark: str) -> str:
 def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wishes) -> Reading:
     found = _shape(base, sample, fields, name, wishes)
     marks = {shape.ADJLIST: list_mark, shape.SIF: relation_mark}
-    mark = marks[found](fields, sample, name) if found in marks and not base.rewrite else ""
-    if mark not in ("", base.separator):
+    mark = marks[found](fields, sample, name) if found in marks and not base.rewrite else base.separator
+    if mark != base.separator:
         fields = Fields(mark, records_of(sample.texts, mark, fields.quoted), fields.quoted)
         base = replace(base, separator=mark, width=fields.width, record=fields.records[0])
     if wishes.directed:

@@ -71,6 +71,7 @@ _A_LINE = "write an edge a line, two ids with a blank between them"
 _WORDS_OF_CELLS = ("inf", "+inf", "-inf", "infinity", "nan", "na", "none", "null", "∞", "x")
 _RANGES = re.compile(r"\s*\d+[-–:]\d+(?:\s*[,;]\s*\d+[-–:]\d+)+\s*", re.ASCII)
 _BEHIND = re.compile(r"\S\s+(?:[#%]|//|[\[({]|\w+=)|\S:\s+\S")
+_BETWEEN = re.compile(r"[ \t]*,[ \t]*|[ \t]+")
 _ZEROS = (".", "-", "")
 
 
@@ -90,21 +91,25 @@ def header_mark(sample: Sample) -> str:
 
 def list_mark(fields: Fields, sample: Sample, path: str) -> str:
     """The mark between the ids of lists of neighbours, if blanks are inside ids or a mark other than a comma is in the
-    lines; "" if blanks and commas separate. Raises InputError if both may."""
+    lines; else that of the fields, "" if blanks and commas separate. Raises InputError if both may."""
     lines = [line.strip() for line in sample.texts]
-    numbers = all(is_id_number(field) for row in fields.records for field in row if field)
+    parts = [_BETWEEN.split(field) for row in fields.records for field in row if field]
+    numbers, tabs = all(is_id_number(part) for field in parts for part in field), any("\t" in line for line in lines)
     for mark in _MARKS:
         rows = [[field.strip() for field in line.split(mark)] for line in lines if mark in line]
         inside = any(_INNER_BLANK.search(field) for row in rows for field in row)
         if not rows or (mark in "\t," and (numbers or not inside)):
             continue
         heads = {row[0] for row in rows}
+        if inside and mark == "," and tabs:
+            raise InputError("both tabs and commas may separate the ids", path=path, text=lines[0],
+                             remedy="write tabs alone, or commas alone")
         if inside and any(part in heads for row in rows for field in row[1:] for part in field.split()
                           if _INNER_BLANK.search(field)):
             raise InputError(f"both blanks and {WORDS[mark]} may separate the ids", path=path, text=lines[0],
                              remedy="write blanks alone, or none within an id")
         return mark
-    return ""
+    return "" if max(map(len, parts), default=0) > 1 else fields.separator
 
 
 def relation_mark(fields: Fields, sample: Sample, path: str) -> str:
@@ -117,7 +122,7 @@ def relation_mark(fields: Fields, sample: Sample, path: str) -> str:
             raise InputError("tabs separate the fields of some lines, and blanks may separate those of others",
                              path=path, text=" ".join(odd), remedy="write tabs alone, or blanks alone")
         return "\t"
-    return " " if not fields.separator and all(len(row[0].split()) != 2 for row in rows) else ""
+    return fields.separator or (" " if all(len(row[0].split()) != 2 for row in rows) else "")
 
 
 def refuse_contradictions(fields: Fields, sample: Sample, rewrite: str, path: str) -> None:
@@ -324,7 +329,7 @@ def refuse_lengths(records: Sequence[Sequence[str]], sample: Sample, path: str, 
               if len(row) > 1]
     marked = [match[1] for field in second if (match := _LENGTH.fullmatch(field)) and not _TIME.fullmatch(field)]
     known = [part for part in marked if part in heads or (numbers and is_id_number(part))]
-    pairs = [[bool(_PAIR.fullmatch(field)) for field in row] for row in rows]
+    pairs = [["://" not in field and bool(_PAIR.fullmatch(field)) for field in row] for row in rows]
     certain = all(len(row) > 1 and not row[0] and row[1] for row in pairs) and all(is_id_number(row[0]) for row in rows)
     few = len({field.count(",") for row in rows for field in row if "," in field}) == 1
     certain = certain and not are_lists_of_commas(rows)

@@ -297,6 +297,8 @@ def records_of(lines: Sequence[str], mark: str, quoted: bool) -> tuple[tuple[str
                          for record in csv.reader((line + "\n" for line in lines), delimiter=mark) if record)
         except csv.Error:
             pass  # the reader reports the error in the quotes, with its position
+    if not mark:
+        return tuple(tuple(_split_mixed(line.strip(" \t"))) for line in lines)
     if mark == " ":
         return tuple(tuple(_BLANK.split(line.strip(" \t"))) for line in lines)
     if mark == "\t" and all(line.startswith("\t") for line in lines):
@@ -316,12 +318,12 @@ def _blanks_separate_too(records: Sequence[Sequence[str]]) -> bool:
 
 def are_lists_of_commas(records: Sequence[Sequence[str]]) -> bool:
     """Whether each line is a number and, behind a mark, several or fewer with commas between: a vertex and its
-    neighbours. Other numbers than of three digits are among these, which thousands would have."""
-    rows = [row for row in records if len(row) == len(("vertex", "list")) and _LIST.fullmatch(row[1])]
-    behind = {part for row in rows for part in row[1].split(",")[1:]}
-    return len(rows) == len(records) and len({row[0] for row in rows}) == len(rows) and all(
-        map(is_integer, (row[0] for row in rows))) and any(len(part) != _THOUSAND for part in behind) and (
-        len({row[1].count(",") for row in rows}) > 1 and any(row[1].count(",") > 1 for row in rows))
+    neighbours, which have it among theirs. So the second number is no list of labels, and no number of thousands."""
+    rows = {row[0]: row[1].split(",") for row in records if len(row) > 1 and all(map(_LIST.fullmatch, row))}
+    if len(rows) < len(records) or width_of(records) != len(("vertex", "list")) or max(map(len, rows.values())) < 3:
+        return False
+    known = [(vertex, other) for vertex, others in rows.items() for other in others if other in rows]
+    return len(known) > 1 and all(vertex in rows[other] for vertex, other in known)
 
 
 def commas_are_decimal(lines: Sequence[str]) -> bool:
@@ -345,7 +347,7 @@ def _split_evenly_by_blanks(lines: Sequence[str]) -> bool:
 
 
 _NUMBERS = re.compile(r"\d+(?:[ \t]+[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)+", re.ASCII)
-_LIST, _THOUSAND = re.compile(r"\d+(?:,\d+)*", re.ASCII), 3
+_LIST = re.compile(r"\d+(?:,\d+)*", re.ASCII)
 _MIXED = re.compile(r"[ \t]*,[ \t]*|[ \t]+")
 
 

@@ -103,7 +103,7 @@ class NpzSource(FileSource):
         return len(square) == 1 or {"row.npy", "col.npy", "shape.npy"} <= members
 
     def _is_square(self, archive: zipfile.ZipFile, prefix: str) -> bool:
-        """Whether the rows of a matrix are as many as its columns; without a shape, whether it is alone."""
+        """Whether a matrix is square; without a shape, whether it is alone in the archive."""
         if f"{prefix}shape.npy" not in archive.namelist():
             return {name.removeprefix(prefix) for name in archive.namelist()} <= _OF_ROWS
         self._prefix = prefix

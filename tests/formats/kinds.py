@@ -230,7 +230,7 @@ _DOUBTFUL = {
                              None),
     "lists of Python behind colons": Kind(".txt", path_of("1: [2, 3]", "2: [4]", "3: [4]"), None),
     "lists by semicolons": Kind(".txt", path_of("1: 2; 3", "2: 4", "3: 4"), None),
-    "lists in a second column": Kind(".txt", path_of("1\t2,3", "2\t4", "3\t4,5,6"), Facts(6, 6, 3)),
+    "lists in a second column": Kind(".txt", path_of("1\t2,3", "2\t4", "3\t4,5,6"), None),
     "names in a second column": Kind(".txt", path_of("1\tp", "q\tr,s", "r\t1"), None),
     "lists behind their number": Kind(".txt", path_of("0 2 1 2", "1 1 3", "2 1 3"), None),
     "lists before a mark": Kind(".txt", path_of("1 2 3 -1", "2 1 4 -1", "3 1 -1", "4 2 -1"), None),

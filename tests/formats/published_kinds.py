@@ -43,6 +43,8 @@ _EDGES = {
         "#Drug\tGene", "DB1\tP2", "DB3\tP2", "DB3\tP4"), _FOUR),
     "an id that begins with a mark, and names above": Kind(".tsv", path_of(
         "#love\tpeace", "peace\t#war", "#war\tarms"), None),
+    "URLs with commas": Kind(".tsv", path_of(*(
+        f"https://p.org/{i}?at=1,2\thttps://p.org/{i + 1}?at=1,2" for i in range(3))), _FOUR),
     "PACE, tree depth": Kind(".gr", path_of("p td 3 2", "1 2", "2 3"), _THREE),
     "DIMACS, flows of least cost": Kind(".min", path_of(
         "p min 3 2", "n 1 4", "n 3 -4", "a 1 2 0 4 2", "a 2 3 0 4 2"), _THREE),
@@ -71,6 +73,11 @@ _LISTS = {
     "lists of names, two neighbours each at least": Kind(".csv", path_of(
         "Ann,Bob,Cem", "Bob,Ann,Cem", "Cem,Ann,Bob,Dee,Eva", "Dee,Cem,Eva", "Eva,Cem,Dee"), Facts(5, 6, 2)),
     "lists with commas, behind a tab": Kind(".txt", path_of("0\t1,3", "1\t0,2,3", "2\t1", "3\t0,1"), Facts(4, 4, 2)),
+    "lists with commas, behind a tab, that are said to be lists": Kind(".txt", path_of(
+        "1\t2,3", "2\t4", "3\t4,5,6"), Facts(6, 6, 3), ("--format", "adjlist")),
+    "names with commas, behind a tab, that are said to be lists": Kind(".txt", path_of(
+        "ann\tbob,cem", "bob\tdee"), None, ("--format", "adjlist")),
+    "labels with commas, behind a tab": Kind(".txt", path_of("0\t1,3,4", "1\t2", "2\t1,4", "3\t0,2"), None),
     "numbers with commas, behind a tab": Kind(".txt", path_of("0\t1,300", "1\t200", "2\t1,000,000"), None),
     "lists below a line without the columns that are named": Kind(".txt", path_of(
         "0", "0 000", "4 9 23 29 32", "2 10 17 9 23", "3 4 5 6 7"), None, ("--columns", "3,5")),
