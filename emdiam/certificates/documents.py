@@ -5,7 +5,8 @@ their proof, in the user's ids, a few bytes per source. Lengths along weights ar
 the weights; or whole numbers of a unit that the certificate names: 10^-k for weights with k decimals, and 2^e for
 floats, each of which is first rounded down to a multiple of it.
 
-Diameter: for every component that could have the longest distance, its pivots, sources and witness.
+Diameter: for every component that could have the longest distance, its pivots, sources and witness; and walks
+(walks.py) between vertices that these leave open.
 
 Weighted diameter: let L be the longest distance over all components. In a component a vertex v is settled if d(v, s) +
 ecc(s) <= L for a source s of the component, and every pair x != y of unsettled vertices has d(x, s) + d(s, y) <= L for
@@ -45,13 +46,15 @@ from . import sealed
 from .sealed import Id
 
 VERSION = 1
-_IN_UNITS = " in units"
+# Parts that a document may omit, with the words that its format has if it does not.
+_OPTIONAL = {"unit": " in units", "walks": " with walks"}
 Check = Callable[[Any], Any]
 # Types of fields with the check of their values; a field without a check is a count or an object.
 Text = Annotated[str, sealed.text]
 Flag = Annotated[bool, sealed.flag]
 Vertex = Annotated[Id, sealed.vertex_id]
 Ids = Annotated[list[Id], sealed.ids]
+Paths = Annotated[list[list[Id]], sealed.walks]
 Ends = Annotated[tuple[Id, Id], sealed.pair]
 Length = Annotated[int | float, sealed.length]
 Total = Annotated[int, sealed.total]
@@ -209,22 +212,23 @@ class SealedDocument(ABC):
     def to_bytes(self) -> bytes:
         """The file: the one canonical text of this content."""
         parts = {one.name: getattr(self, one.name) for one in fields(self)}
-        if parts.get("unit", ()) is None:
-            del parts["unit"]
-        return sealed.sealed({"format": self.format + _IN_UNITS * ("unit" in parts), "version": VERSION, **parts})
+        parts = {name: value for name, value in parts.items() if name not in _OPTIONAL or value}
+        words = "".join(_OPTIONAL[name] for name in parts if name in _OPTIONAL)
+        return sealed.sealed({"format": self.format + words, "version": VERSION, **parts})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate(SealedDocument):
-    """For a diameter."""
+    """For a diameter. walks : vertices, each joined to the next by an edge."""
 
     format = "emdiam certificate"
 
     claims: Claims
     components: list[CertifiedComponent]
+    walks: Paths = field(default_factory=list)
 
     def ids(self) -> Iterable[Id]:
-        return (name for component in self.components for name in component.ids())
+        return (name for part in (*(one.ids() for one in self.components), *self.walks) for name in part)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -337,9 +341,10 @@ def _formats() -> Iterator[tuple[str, type[SealedDocument], tuple[str, ...]]]:
     for kind in (Certificate, EccentricityCertificate, WeightedCertificate, WeightedEccentricityCertificate,
                  ArcCertificate, WeightedArcCertificate, ArcEccentricityCertificate, MeanCertificate):
         parts = tuple(one.name for one in fields(kind))
-        yield kind.format, kind, tuple(name for name in parts if name != "unit")
-        if "unit" in parts:
-            yield kind.format + _IN_UNITS, kind, parts
+        yield kind.format, kind, tuple(name for name in parts if name not in _OPTIONAL)
+        for name in parts:
+            if name in _OPTIONAL:
+                yield kind.format + _OPTIONAL[name], kind, parts
 
 
 _FORMATS = {name: (kind, parts) for name, kind, parts in _formats()}

@@ -43,7 +43,7 @@ def _named(proof: Any) -> tuple[Iterable[Id], Iterable[Id], Iterable[Id]]:
     if isinstance(proof, Certificate):
         parts = sorted(proof.components, key=lambda part: -part.size)
         return ([name for part in parts for name in part.witness or ()],
-                [name for part in parts for name in part.pivots], ())
+                [*(name for part in parts for name in part.pivots), *(walk[-1] for walk in proof.walks)], ())
     ends = getattr(proof.claims, "witness", ())
     if not proof.directed:
         return ends, proof.sources, ()

@@ -23,9 +23,10 @@ from ..stream.plan import too_small
 from ..traverse.columns import Column
 from .documents import Refused, VerifyReport
 from .labels import FEW_COLUMNS, LabelColumn, LabelGroup, label_dtype, largest_label
-from .pairs import ROW_BYTES, WAITING_BYTES, prove_pairs
+from .pairs import ROW_BYTES, WAITING_BYTES, check_room, prove_pairs
 from .parts import CertifiedPart
 from .plan import GroupPlan, ProofBudget, engine_needs, plan_groups
+from .walks import Walks
 
 _PIECE, _ROWS = 1 << 16, 1 << 11
 
@@ -198,13 +199,18 @@ class LabelStage:
             raise too_small(self._budget.memory_bytes, self._budget.memory_bytes + need - room)
 
 
-def prove_gathered(gathered: list[Gathered], store: Store, budget: ProofBudget, report: VerifyReport) -> None:
-    """Prove all pairs of unsettled vertices. Raises Refused with an unproved pair."""
+def prove_gathered(gathered: list[Gathered], walks: Walks, store: Store, budget: ProofBudget, report: VerifyReport
+                   ) -> None:
+    """Prove all pairs of unsettled vertices, by their labels and by walks. Raises Refused with an unproved pair."""
     (budget.progress or silent)(Event("pairs"))
     report.pairs = 0
     held = sum(left.vertices.nbytes + left.points.nbytes for left in gathered)
     for left in gathered:
-        proof = prove_pairs(left.points, left.part.upper, budget.room(held))
+        points, others = left.points, walks.columns(left.vertices, left.points.dtype)
+        if others.size:
+            check_room(2 * others.nbytes + points.nbytes, budget.room(held))
+            points = np.concatenate((points, others), axis=1)
+        proof = prove_pairs(points, left.part.upper, budget.room(held))
         report.pairs += proof.looked_at
         if proof.unproved is not None:
             one, two = store.user_ids(left.vertices[list(proof.unproved)])

@@ -25,7 +25,7 @@ from .components import Labelling
 from .documents import Certificate, Refused, VerifyReport
 from .groups import LabelStage, open_proposals, prove_gathered
 from .labels import LabelColumn, LabelGroup, WrongLabel, largest_label
-from .parts import check_counts, check_digest, checked_parts, claimed_part, vertices_of
+from .parts import check_counts, check_digest, checked_parts, claimed_part, find_walks, vertices_of
 from .plan import GroupPlan, ProofBudget, graph_bytes, least_bytes, plan_groups
 
 _PIECE = 1 << 16
@@ -70,6 +70,7 @@ class _Pass:
         self._store, self._certificate, self._budget, self._report = store, certificate, budget, report
         self._digest = EdgeDigest(store)
         self._vertices = vertices_of(store, certificate, self._digest.hashes)
+        self._walks = find_walks(store, certificate, self._digest.hashes)
         self._parts = [claimed_part(number, part, self._vertices)
                        for number, part in enumerate(certificate.components, start=1)]
 
@@ -99,7 +100,7 @@ class _Pass:
         with timed(seconds, "labels"):
             gathered = LabelStage(self._store, self._parts, group.member, self._budget, self._report).use(group)
         with timed(seconds, "pairs"):
-            prove_gathered(gathered, self._store, self._budget, self._report)
+            prove_gathered(gathered, self._walks, self._store, self._budget, self._report)
             del gathered
         with timed(seconds, "graph"):
             labelling = self._scan(group, plan.beside > 0, ids)
@@ -122,18 +123,20 @@ class _Pass:
 
     def _scan(self, group: LabelGroup, roomy: bool, ids: np.ndarray | None) -> Labelling:
         """Check digest and labels, and unite the other vertices. ids : see _proved."""
-        store, digest, meter = self._store, self._digest, Meter(self._budget.progress)
+        store, digest, walks, meter = self._store, self._digest, self._walks, Meter(self._budget.progress)
         labelling = Labelling(store.n_vertices, store.id_dtype, symmetric=True)
         labelling.connect(group.member, group.leveled(len(self._parts)))
 
         def work(run: ArcRun, ids: np.ndarray) -> None:
             digest.add(run, ids)
             labelling.add(run, ids)
+            walks.add(run, ids)
 
         meter.begin("graph", store.indices.n_chunks, "chunks")
         group.check(store, self._budget.threads, meter.update, roomy=roomy, beside=work, ids=ids)
         meter.end()
         self._report.scans += 1
+        walks.check(store)
         check_digest(digest, self._certificate.graph)
         del self._digest  # its hashes take memory
         return labelling

@@ -8,14 +8,14 @@ the ids themselves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..distinct import distinct
 from ..progress import Meter
-from ..store.arc_runs import ArcRun, scan_arcs
+from ..store.arc_runs import ArcRun, Work, scan_arcs
 from ..store.edge_digest import EdgeDigest, hash_ids
 from ..store.store import Store
 from .components import Labelling, Membership
@@ -23,6 +23,7 @@ from .documents import Certificate, CertifiedComponent, GraphFacts, Refused
 from .labels import LabelColumn
 from .plan import ProofBudget
 from .sealed import Id
+from .walks import Walks
 
 _PIECE = 1 << 18
 
@@ -88,15 +89,31 @@ class CertifiedPart:
 
 def find_parts(
     store: Store, certificate: Certificate, threads: int, meter: Meter
-) -> tuple[list[CertifiedPart], np.ndarray]:
-    """The parts, and the number of every vertex's part (unsigned[n], 0 for none).
+) -> tuple[list[CertifiedPart], np.ndarray, Walks]:
+    """The parts, the number of every vertex's part (unsigned[n], 0 for none), and the walks.
 
-    Raises Refused for another graph, unknown ids, and wrong claims about components and their sizes; StoreError.
+    Raises Refused for another graph, unknown ids, and wrong claims about components, their sizes, and walks;
+    StoreError.
     """
-    digest, labelling = read_graph(store, certificate.graph, threads, meter)
+    walks = Walks([])
+
+    def begin(hashes: np.ndarray) -> Work | None:
+        nonlocal walks
+        walks = find_walks(store, certificate, hashes)
+        return walks.add if certificate.walks else None
+
+    digest, labelling = read_graph(store, certificate.graph, threads, meter, begin)
     vertices = vertices_of(store, certificate, digest.hashes)
     del digest
-    return checked_parts(certificate, vertices, labelling)
+    walks.check(store)
+    return *checked_parts(certificate, vertices, labelling), walks
+
+
+def find_walks(store: Store, certificate: Certificate, hashes: np.ndarray) -> Walks:
+    """The walks of a certificate, in vertices; -1 for unknown ids. hashes : see find_vertices."""
+    lengths = [len(walk) for walk in certificate.walks]
+    vertices = find_vertices(store, [name for walk in certificate.walks for name in walk], hashes)
+    return Walks(np.split(vertices, np.cumsum(lengths)[:-1]) if lengths else [])
 
 
 def checked_parts(
@@ -112,16 +129,21 @@ def checked_parts(
     return parts, members.of
 
 
-def read_graph(store: Store, facts: GraphFacts, threads: int, meter: Meter) -> tuple[EdgeDigest, Labelling]:
-    """Digest and components, in one pass. Raises Refused if the store has another graph."""
+def read_graph(store: Store, facts: GraphFacts, threads: int, meter: Meter,
+               begin: Callable[[np.ndarray], Work | None] = lambda hashes: None) -> tuple[EdgeDigest, Labelling]:
+    """Digest and components, in one pass. begin : called with the hashes of all ids before it; returns what to do with
+    every run, too. Raises Refused if the store has another graph."""
     check_counts(store, facts)
     meter.begin("graph", store.indices.n_chunks, "chunks")
     digest = EdgeDigest(store)  # which shows whether an undirected store is symmetric
     labelling = Labelling(store.n_vertices, store.id_dtype, symmetric=not store.directed)
+    beside = begin(digest.hashes)
 
     def work(run: ArcRun, ids: np.ndarray) -> None:
         digest.add(run, ids)
         labelling.add(run, ids)
+        if beside is not None:
+            beside(run, ids)
 
     scan_arcs(store, threads, work, meter.update)
     meter.end()

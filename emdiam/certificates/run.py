@@ -102,14 +102,14 @@ def _prove_diameter(certificate: Certificate, store: Store, report: VerifyReport
     if prove_at_once(store, certificate, dtype, budget, report):
         return
     with timed(report.seconds, "graph"):
-        parts, member = find_parts(store, certificate, budget.threads, Meter(budget.progress))
+        parts, member, walks = find_parts(store, certificate, budget.threads, Meter(budget.progress))
         report.scans += 1
         budget.program += member.nbytes
     with timed(report.seconds, "labels"):
         gathered = LabelStage(store, parts, member, budget, report).run()
         del member
     with timed(report.seconds, "pairs"):
-        prove_gathered(gathered, store, budget, report)
+        prove_gathered(gathered, walks, store, budget, report)
 
 
 def _claimed(certificate: Any) -> VerifyReport:

@@ -162,6 +162,14 @@ def ids(value: Any) -> list[Id]:
     return [vertex_id(item) for item in items(value)]
 
 
+def walks(value: Any) -> list[list[Id]]:
+    """Lists of the ids of at least two vertices; at least one list."""
+    found = [ids(item) for item in items(value)]
+    if min(map(len, found), default=0) < 2:
+        raise ValueError("a walk has no edge")
+    return found
+
+
 def pair(value: Any) -> tuple[Id, Id]:
     """Ids of two vertices."""
     first, second = ids(value)

@@ -108,7 +108,8 @@ def write_certificate(
             None if witness is None else (witness[0], witness[1]),
             _named(store, part.pivots), _named(store, part.sources)))
     facts = facts_of(store if graph is None else graph, room, **reading)
-    certificate = Certificate(graph=facts, claims=claims, components=components)
+    certificate = Certificate(graph=facts, claims=claims, components=components,
+                              walks=[_named(store, walk) for walk in proof.walks])
     data = certificate.to_bytes()
     try:
         parsed(json.loads(data))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("emdiam")
 # Options of methods that do not affect the answer: a resumed run may change them.
-_FREE = ("limits", "path_file", "scratch", "known_diameter", "out", "keep")
+_FREE = ("limits", "path_file", "scratch", "known_diameter", "out", "keep", "certified")
 # The pool of a plan varies a little between processes with the program's own memory; the plan's margin covers that.
 POOL_JITTER = 8 << 20
 # A name among the facts of a folder.

@@ -4,8 +4,8 @@ proof of an exact run.
 With the proof other code can prove the answer again. For a component C with upper bound L: every pivot p and every
 source q is traversed completely. A vertex v is *settled* if d(v, p) + ecc(p) <= L for some pivot or source p; then
 ecc(v) <= L. The proof of diameter(C) <= L is that every pair x != y of unsettled vertices has d(x, p) + d(p, y) <= L
-for some pivot p. A component of at most L + 1 vertices needs no proof. The proof of the lower bound is a pair of
-vertices at that distance.
+for some pivot p, or there is a walk of at most L edges between them. A component of at most L + 1 vertices needs no
+proof. The proof of the lower bound is a pair of vertices at that distance.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from ..errors import InputError
 from ..plots import draw_bounds
 from ..shown import Shown, infinite
 from ..units import MemoryFigures
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass
@@ -40,9 +43,10 @@ class ComponentProof:
 @dataclass
 class Proof:
     """One entry for each component that was solved. All other components have no more vertices than the largest upper
-    bound plus one."""
+    bound plus one. walks : vertices (int64[k]), each joined to the next by an edge."""
 
     components: list[ComponentProof] = field(default_factory=list)
+    walks: list[np.ndarray] = field(default_factory=list)
 
 
 @dataclass(repr=False)

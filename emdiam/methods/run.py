@@ -42,13 +42,15 @@ class Limits:
 class MethodOptions:
     """Options of every method. scratch : folder for data that do not fit in memory, and for a store that is first
     reordered; None: $TMPDIR or /var/tmp. For exact methods only: path_file : see check_witness. components : number of
-    largest components to list with their diameters. earlier : sources of an earlier proof, to begin with."""
+    largest components to list with their diameters. earlier : sources of an earlier proof, to begin with. certified :
+    whether the proof is to be written."""
 
     path_file: Path | None = None
     limits: Limits = Limits()
     components: int = 0
     scratch: str | Path | None = None
     earlier: Earlier | None = None
+    certified: bool = False
 
 
 @dataclass

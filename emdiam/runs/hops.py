@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def options(task: Task, own: dict[str, Any], limits: Limits) -> MethodOptions:
     """The options of the task's method. Raises InputError for an unknown method, or an option that it does not have."""
     entry_of(task.method, task.command)
-    return method_options(task.method, {**own, "limits": limits})
+    return replace(method_options(task.method, {**own, "limits": limits}), certified=task.certificate is not None)
 
 
 def solve(session: Session) -> Result:

@@ -172,7 +172,7 @@ def option_names(method: str) -> list[str]:
     """Names of the options of a method. Raises InputError for an unknown method."""
     entry = entry_of(method)
     return [field.name for field in fields(entry.definition().options)
-            if field.name != "earlier" and (field.name not in _OF_EXACT or entry.family == "exact")]
+            if field.name not in ("earlier", "certified") and (field.name not in _OF_EXACT or entry.family == "exact")]
 
 
 def method_options(method: str, given: Mapping[str, Any]) -> MethodOptions:

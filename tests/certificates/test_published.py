@@ -18,10 +18,12 @@ import emdiam
 from emdiam.certificates import sealed
 from emdiam.certificates.documents import _FORMATS, read_certificate
 from emdiam.errors import InputError
+from tests.certificates.test_methods import TAILS
 from tests.conftest import ROOT, Run
 from tests.helpers.bvgraph import write_bvgraph
 from tests.helpers.http_range import RangeServer, serving
 from tests.helpers.json_schema import fits
+from tests.helpers.stores import write_store
 
 PUBLISHED = ROOT / "docs" / "certificates"
 SCHEMA = json.loads((PUBLISHED / "schema.json").read_text())
@@ -178,9 +180,11 @@ def documents(folder: Path) -> dict[str, dict[str, Any]]:
             run(folder / file, directed=directed, weighted=weighted, certificate=folder / "c.json")
             document = json.loads((folder / "c.json").read_text())
             found[document["format"]] = document
-    emdiam.distances(folder / "w.csv", certificate=folder / "c.json")
-    document = json.loads((folder / "c.json").read_text())
-    return {**found, document["format"]: document}
+    for solve, graph in ((emdiam.distances, folder / "w.csv"), (emdiam.exact, write_store(folder / "t.zarr", TAILS))):
+        solve(graph, certificate=folder / "c.json")
+        document = json.loads((folder / "c.json").read_text())
+        found[document["format"]] = document
+    return found
 
 
 def test_every_kind_of_certificate_has_the_form_of_the_schema(tmp_path: Path) -> None:

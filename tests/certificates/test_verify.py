@@ -112,7 +112,21 @@ def attempts(draw: st.DrawFn) -> tuple[naive.Graph, Proof, Claims]:
                          upper=max((part.upper for part in parts), default=claims.upper))
     if draw(st.integers(0, 4)) == 0:
         claims = replace(claims, diameter_largest_component=draw(st.sampled_from([None, 0, 1, claims.lower])))
-    return graph, Proof(parts), claims
+    return graph, Proof(parts, draw(walks_on(graph))), claims
+
+
+@st.composite
+def walks_on(draw: st.DrawFn, graph: naive.Graph) -> list[np.ndarray]:
+    """Walks, mostly to few vertices; seldom one with a step that is no edge."""
+    found, starts = [], [v for v in range(len(graph)) if graph[v]]
+    for _ in range(draw(st.integers(0, 12)) if starts else 0):
+        walk = [draw(st.sampled_from(starts))]
+        for _ in range(draw(st.integers(1, 5))):
+            walk.append(draw(st.sampled_from(graph[walk[-1]])))
+        if draw(st.integers(0, 30)) == 0:
+            walk[draw(st.integers(0, len(walk) - 1))] = draw(st.integers(0, len(graph) - 1))
+        found.append(np.array(walk[::draw(st.sampled_from([1, -1]))]))
+    return found
 
 
 def changed(draw: st.DrawFn, graph: naive.Graph, part: ComponentProof) -> ComponentProof:
@@ -154,7 +168,27 @@ def boundaries(draw: st.DrawFn) -> tuple[naive.Graph, Proof, Claims]:
         lower = rows[pair[0]][pair[1]]
         parts.append(replace(part, upper=upper, **({"lower": lower, "witness": pair} if lower <= upper else {})))
     lower, upper = (max(getattr(part, end) for part in parts) for end in ("lower", "upper"))
-    return graph, Proof(parts), Claims(lower, upper, None, len(parts), len(parts) == 1)
+    return graph, Proof(parts, draw(walks_on(graph))), Claims(lower, upper, None, len(parts), len(parts) == 1)
+
+
+@pytest.mark.parametrize("way", ["one-by-one", "all-at-once"], indirect=True)
+def test_walks_prove_pairs(tmp_path: Path, way: str) -> None:
+    """Paths with a common end: the middle of a star proves what its rays leave open, and a walk may end at a ray."""
+    rays, length = 7, 4
+    graph = naive.graph_of(1 + rays * length, [
+        (0 if step == 0 else ray * length + step, ray * length + step + 1)
+        for ray in range(rays) for step in range(length)])
+    tips = [(ray + 1) * length for ray in range(rays)]
+    part = ComponentProof(0, len(graph), 8, 8, (tips[0], tips[1]), [tips[0]])
+    to_middle = [np.array([*range(tip, tip - length, -1), 0]) for tip in tips]
+    near = [np.array([v, *range(v - 1, (v - 1) // length * length, -1), 0]) for v in range(1, len(graph))]
+    claims = Claims(8, 8, 8, 1, True)
+    for walks in ([], to_middle[1:], near):
+        proof = Proof([part], walks)
+        report = outcome(tmp_path, graph, proof, claims)
+        assert report.verified == prover.verdict(graph, proof, claims) == (len(walks) >= len(graph) - 1), report.reason
+    report = outcome(tmp_path, graph, Proof([part], [*near, np.array([5, 9])]), claims)
+    assert report.reason == "vertices 5 and 9 of a walk are not joined by an edge"
 
 
 @pytest.mark.parametrize("way", ["planned", "threes", "fives", "all-at-once"], indirect=True)

@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from emdiam.certificates.documents import read_certificate
 from emdiam.certificates.run import verify
 from emdiam.methods.result import ComponentProof, Proof
@@ -81,10 +83,10 @@ def is_proof(case: Case, file: Path) -> bool:
         return False
     parts = [ComponentProof(**{**vars(part), "pivots": list(part.pivots), "sources": list(part.sources)})
              for part in content.components]
-    named = [v for part in parts for v in (part.vertex, *(part.witness or ()), *part.pivots, *part.sources)]
+    named = list(content.ids())
     if any(not isinstance(v, int) or not 0 <= v < n for v in named):
         return False
-    return prover.verdict(case.graph, Proof(parts), content.claims)
+    return prover.verdict(case.graph, Proof(parts, [np.array(walk) for walk in content.walks]), content.claims)
 
 
 def raw_edit(data: bytes, rng: random.Random) -> bytes:

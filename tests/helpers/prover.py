@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from emdiam.certificates.documents import Claims
@@ -18,8 +20,10 @@ def all_distances(graph: naive.Graph) -> list[list[int]]:
     return [naive.distances(graph, v) for v in range(len(graph))]
 
 
-def proves(rows: list[list[int]], members: list[int], part: ComponentProof) -> bool:
-    """Whether the statement of emdiam.methods.result holds for this component."""
+def proves(rows: list[list[int]], members: list[int], part: ComponentProof, walks: Sequence[Sequence[int]] = ()
+           ) -> bool:
+    """Whether the statement of emdiam.methods.result holds for this component. Walks to one vertex are near each
+    other."""
     if part.size != len(members) or part.vertex not in members:
         return False
     if not {*part.pivots, *part.sources, *(part.witness or ())} <= set(members):
@@ -30,7 +34,12 @@ def proves(rows: list[list[int]], members: list[int], part: ComponentProof) -> b
         return True
     ecc = {p: max(rows[p]) for p in {*part.pivots, *part.sources}}
     unsettled = [v for v in members if not any(rows[p][v] + ecc[p] <= part.upper for p in ecc)]
+    walked = {(walk[-1], walk[-1]): 0 for walk in walks}
+    for walk in sorted(walks, key=len, reverse=True):
+        walked[walk[-1], walk[0]] = 0 if walk[0] == walk[-1] else len(walk) - 1
+    ends, far = {end for end, _ in walked}, part.upper + 1
     return all(any(rows[p][x] + rows[p][y] <= part.upper for p in part.pivots)
+               or any(walked.get((end, x), far) + walked.get((end, y), far) <= part.upper for end in ends)
                for x in unsettled for y in unsettled if x < y)
 
 
@@ -41,7 +50,10 @@ def verdict(graph: naive.Graph, proof: Proof, claims: Claims) -> bool:
     numbers = [home[part.vertex] for part in proof.components]
     if len(set(numbers)) < len(numbers):
         return False
-    if not all(proves(rows, components[i], part) for i, part in zip(numbers, proof.components, strict=True)):
+    if not all(proves(rows, components[i], part, proof.walks)
+               for i, part in zip(numbers, proof.components, strict=True)):
+        return False
+    if any(w not in graph[v] for walk in proof.walks for v, w in pairwise(walk)):
         return False
     if (claims.n_components, claims.connected) != (len(components), len(components) == 1):
         return False

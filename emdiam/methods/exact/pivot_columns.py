@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...engine.interface import Engine
-from ...engine.needs import MOST_ON_DISK
+from ...engine.needs import MOST_ON_DISK, phases_of, widening_bytes
 from ...errors import InputError, MoreMemoryError
+from ...store.store import Store
+from ...stream.blocks import table_bytes
+from ...stream.plan import Phase, Pool
 from ...traverse.columns import Column
 from ...traverse.level_windows import MAX_WINDOW_SOURCES, window_batch_bytes
 from ...traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes, words_for
 from ...traverse.multi_wide import WIDTHS, wide_bytes
 from ...traverse.ram_column import StoredColumn
 from ...traverse.shared_sweeps import together_bytes
+from ...traverse.workspace import workspace_bytes
 from ...units import format_size, scratch_folder
 from .candidates import candidate_bytes, width_for
 
@@ -37,6 +41,32 @@ POOL_BYTES_A_VERTEX, LEAST_POOL_BYTES = 256, 1 << 20
 ROOMY_BYTES_A_VERTEX, ROOMY_BYTES = 640, 4 << 20
 # The least pool: candidates for a hundredth of the vertices; with fewer, single traversals would settle them all.
 LEAST_A_VERTEX = 1
+
+
+def phases(store: Store, options: object) -> tuple[Phase, ...]:
+    """Vertex state by phase.
+
+    traverse: single traversals with three bounds, and the first distances if those are narrower. verify: the witness.
+    Batches, candidates and stored columns are from the pool.
+    """
+    n, ids = store.n_vertices, store.id_dtype.itemsize
+    table = table_bytes(store)
+    built = table_bytes(store, building=False) + workspace_bytes(n, ids)
+    shared = table + workspace_bytes(n, ids)
+
+    def state(column: int) -> dict[str, int]:
+        distances = shared + widening_bytes(store, column)
+        return {"open": table, "bfs": distances, "components": distances,
+                "traverse": built + n * (COLUMNS * column + column // 2) + PIECES_BYTES, "verify": distances}
+
+    return phases_of(store, state)
+
+
+def pool(store: Store) -> Pool:
+    """Memory beside the vertex state that the method can use."""
+    n = store.n_vertices
+    return Pool(POOL_BYTES_A_VERTEX * n + LEAST_POOL_BYTES, LEAST_A_VERTEX * n + LEAST_POOL_BYTES,
+                roomy=ROOMY_BYTES_A_VERTEX * n + ROOMY_BYTES)
 
 
 def budget_bytes(engine: Engine, labels: int) -> int:

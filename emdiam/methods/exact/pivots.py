@@ -23,14 +23,10 @@ import numpy as np
 
 from ...distinct import distinct
 from ...engine.interface import SharedScans, WideBatches, max_degree_vertex
-from ...engine.needs import DeviceState, phases_of, widening_bytes
-from ...store.store import Store
-from ...stream.blocks import table_bytes
-from ...stream.plan import Phase, Pool
+from ...engine.needs import DeviceState
 from ...traverse.columns import Column, ListedVertices
 from ...traverse.components import Component
 from ...traverse.pivot_bounds import Folded
-from ...traverse.workspace import workspace_bytes
 from ..definition import Method
 from ..earlier import EarlierSweeps
 from ..metric import HopMetric
@@ -40,17 +36,8 @@ from .candidates import Candidates, Verdict, boxed_candidates
 from .cost_model import PIVOTS
 from .covering import Covering
 from .method import Eccentricity, ExactMethod, path_middle
-from .pivot_columns import (
-    COLUMNS,
-    LEAST_A_VERTEX,
-    LEAST_POOL_BYTES,
-    PIECES_BYTES,
-    POOL_BYTES_A_VERTEX,
-    ROOMY_BYTES,
-    ROOMY_BYTES_A_VERTEX,
-    PivotColumns,
-    budget_bytes,
-)
+from .pair_walks import PairWalks
+from .pivot_columns import PIECES_BYTES, PivotColumns, budget_bytes, phases, pool
 from .strategy import FEW, Costs
 
 LEAST_SWEEPS, MOST_SWEEPS = 3, 5
@@ -156,6 +143,7 @@ class _ComponentRun:
         self.sources: list[int] = []
         # Each upper bound, lower than those before, with the numbers of pivots and of sources that prove it.
         self.proved: list[tuple[int, int, int]] = []
+        self.walks = PairWalks(method.engine, method.options.certified)
         self.longest = (0, component.hub, component.hub)
         self.costs = Costs(self.engine.facts.threads, self.engine.facts.n_arcs, self.engine.facts.wide_rate,
                            self.engine.facts.apart_pays)
@@ -163,15 +151,19 @@ class _ComponentRun:
         self.earlier = EarlierSweeps(method.earlier)
 
     def proof(self) -> ComponentProof:
-        """The proof of the limit, once solve has returned. If a longer path has raised the limit since it was proved
-        as an upper bound, later pivots and sources are not in it."""
+        """The proof of the limit, once solve has returned; notes its walks. If a longer path has raised the limit since
+        it was proved as an upper bound, later pivots and sources are not in it."""
         length, source, target = self.longest
         n_pivots, n_sources = next((counts for upper, *counts in self.proved if upper <= self.limit),
                                    (len(self.pivots), len(self.sources)))
+        walks = self.walks.all(self.limit, n_pivots)
+        if walks:
+            n_pivots, n_sources = self.walks.counts
         # The most central pivot comes first, for a later run that begins with this proof.
         order = np.argsort(self.eccentricities[:n_pivots], kind="stable").tolist()
         if 2 * self.eccentricities[order[0]] <= self.limit:
-            order, n_sources = order[:1], 0
+            order, n_sources, walks = order[:1], 0, []
+        self.method.proof.walks += walks
         return ComponentProof(self.component.hub, self.component.size, length, self.limit,
                               (source, target) if length else None, [self.pivots[i] for i in order],
                               self.sources[:n_sources])
@@ -297,6 +289,7 @@ class _ComponentRun:
         elif folded.unsettled > 1 and column is self.columns.column:
             self.columns.keep()
             self.method.columns_on_disk = max(self.method.columns_on_disk, self.columns.on_disk)
+        self.walks.add(run.source, column)
         self.earlier.searched(run.source, run.eccentricity)
         self.method.earlier.searched([run.source])
         self._bounded(folded.highest)
@@ -332,6 +325,7 @@ class _ComponentRun:
                 return None
             assert self.candidates is not None
             verdict = self.candidates.certify(self.bounds.upper, self.limit)
+            self.walks.begin(self.candidates.vertices, self.limit, (len(self.pivots), len(self.sources)))
         self.costs.certified(self.engine.reporter.clock() - begin, verdict)
         self.method.n_open = verdict.n_open
         self._bounded(verdict.bound)
@@ -467,33 +461,7 @@ class _ComponentRun:
             self.method.stages.partial += 1
 
 
-def _phases(store: Store, options: PivotOptions) -> tuple[Phase, ...]:
-    """Vertex state by phase.
-
-    traverse: single traversals with three bounds, and the first distances if those are narrower. verify: the witness.
-    Batches, candidates and stored columns are from the pool (pivot_columns.py).
-    """
-    n, ids = store.n_vertices, store.id_dtype.itemsize
-    table = table_bytes(store)
-    built = table_bytes(store, building=False) + workspace_bytes(n, ids)
-    shared = table + workspace_bytes(n, ids)
-
-    def state(column: int) -> dict[str, int]:
-        distances = shared + widening_bytes(store, column)
-        return {"open": table, "bfs": distances, "components": distances,
-                "traverse": built + n * (COLUMNS * column + column // 2) + PIECES_BYTES, "verify": distances}
-
-    return phases_of(store, state)
-
-
-def _pool(store: Store) -> Pool:
-    """Memory beside the vertex state that the method can use."""
-    n = store.n_vertices
-    return Pool(POOL_BYTES_A_VERTEX * n + LEAST_POOL_BYTES, LEAST_A_VERTEX * n + LEAST_POOL_BYTES,
-                roomy=ROOMY_BYTES_A_VERTEX * n + ROOMY_BYTES)
-
-
 METHOD = Method(
-    PivotOptions, Pivots, _phases, lambda store, options: PIVOTS, DeviceState(5, batches=True), _pool,
-    lambda store, options: (PIECES_BYTES, _pool(store).wanted))
+    PivotOptions, Pivots, phases, lambda store, options: PIVOTS, DeviceState(5, batches=True), pool,
+    lambda store, options: (PIECES_BYTES, pool(store).wanted))
 pivots = METHOD.solve
