@@ -46,20 +46,20 @@ class Labelling:
 
     def __init__(self, n_vertices: int, dtype: np.dtype[Any], *, symmetric: bool = False) -> None:
         self._parent, self._symmetric = np.arange(n_vertices, dtype=dtype), symmetric
-        self._of, self._closed, self.leaving = np.empty(0, np.uint8), np.empty(0, np.bool_), False
+        self._of, self._largest, self.leaving = np.empty(0, np.uint8), 0, False
         self._lock = threading.Lock()
 
-    def connect(self, of: np.ndarray, closed: np.ndarray) -> None:
+    def connect(self, of: np.ndarray, count: int, largest: int) -> None:
         """Unite vertices that are known to be connected, before any run. of : unsigned[n], the number of each one's
-        set, from 1 on, 0 for none. closed : bool[k + 1], by number, whether others check that no arc leads out of the
-        set; `leaving` becomes true if one leads out of another set."""
-        self._of, self._closed = of, closed
-        point_to_first(of, np.full(len(closed), -1, np.int64), self._parent)
+        set, from 1 to `count`, 0 for none. `leaving` becomes true if an arc leads out of a set; that is seen from the
+        end that is not in the set `largest`, as arcs have their reverses."""
+        self._of, self._largest = of, largest
+        point_to_first(of, np.full(count + 1, -1, np.int64), self._parent)
 
     def add(self, run: ArcRun, ids: np.ndarray) -> None:
         """Unite the ends of all arcs of a run; ids as in scan_arcs."""
         with self._lock:
-            self.leaving |= unite(run.rows, run.starts, ids, self._symmetric, self._of, self._closed, self._parent)
+            self.leaving |= unite(run.rows, run.starts, ids, self._symmetric, self._of, self._largest, self._parent)
 
     def add_others(self, run: ArcRun, ids: np.ndarray, left_out: np.ndarray) -> None:
         """The same, without arcs that have an end in `left_out`, bool[n]."""
@@ -119,18 +119,20 @@ def point_to_first(of, first, parent):
 
 
 @kernel
-def unite(rows, starts, ids, only_up, of, closed, parent):
+def unite(rows, starts, ids, only_up, of, largest, parent):
     """Unite row rows[i] with ids[starts[i]:starts[i+1]], or only with the larger ones, the smaller root on top. of,
-    closed : see Labelling.connect, or length 0; rows of sets are not united. Returns whether an arc leads out of one
-    that is not closed."""
+    largest : see Labelling.connect, `of` may have length 0; rows of sets are not united. Returns whether an arc leads
+    from a row, but for those of `largest`, to another set."""
     leaving = False
     for i in range(len(rows)):
         v = np.int64(rows[i])
-        if len(of) and of[v]:
-            if not closed[np.int64(of[v])]:
-                for p in range(starts[i], starts[i + 1]):
-                    leaving |= of[np.int64(ids[p])] != of[v]
-            continue
+        if len(of):
+            if of[v] == largest:
+                continue
+            for p in range(starts[i], starts[i + 1]):
+                leaving |= of[np.int64(ids[p])] != of[v]
+            if of[v]:
+                continue
         root = _root(parent, v)
         for p in range(starts[i], starts[i + 1]):
             w = np.int64(ids[p])

@@ -22,7 +22,17 @@ from ..store.store import Store
 from ..stream.plan import too_small
 from ..traverse.columns import Column
 from .documents import Refused, VerifyReport
-from .labels import FEW_COLUMNS, LabelColumn, LabelGroup, label_dtype, largest_label
+from .labels import (
+    FEW_COLUMNS,
+    LEAST_HALVED,
+    MOST_HALVED,
+    LabelColumn,
+    LabelGroup,
+    Potentials,
+    halve,
+    label_dtype,
+    largest_label,
+)
 from .pairs import ROW_BYTES, WAITING_BYTES, check_room, prove_pairs
 from .parts import CertifiedPart
 from .plan import GroupPlan, ProofBudget, engine_needs, plan_groups
@@ -138,7 +148,7 @@ class LabelStage:
         labels = proposals.labels(columns, plan.batched)
         self._report.traversals += len(columns)
         self._meter.begin("check labels", self._store.indices.n_chunks, "chunks")
-        group = LabelGroup(columns, labels, self._member)
+        group = LabelGroup(columns, labels, self._member, proposals.potentials(columns, labels))
         group.check(self._store, self._budget.threads, self._meter.update, roomy=plan.beside > 0)
         self._meter.end()
         self._report.scans += 1
@@ -152,8 +162,7 @@ class LabelStage:
         for j, column in enumerate(group.columns):
             part = self._parts[column.component - 1]
             if column.level and part.witness is not None:
-                other = part.witness[part.witness[0] == column.vertex]
-                apart = int(group.labels[other, j])
+                apart = int(group.labels[column.other, j])
                 if apart != part.lower:
                     one, two = self._store.user_ids(np.array(part.witness))
                     raise Refused(f"vertices {one} and {two} are {apart} apart, not {part.lower}")
@@ -244,6 +253,20 @@ class Proposals:
         except OverflowError:
             raise Refused(
                 f"a vertex is more than {self._largest} away from one of its pivots or sources") from None
+
+    def potentials(self, columns: list[LabelColumn], labels: np.ndarray) -> Potentials | None:
+        """For the only level column of short distances, if there is room: its labels up to the middle of the witness,
+        and beyond it the distances from its other end."""
+        levels = [j for j, column in enumerate(columns) if column.level]
+        if len(levels) != 1 or not self._beside:
+            return None
+        column, length = columns[levels[0]], int(labels[columns[levels[0]].other, levels[0]])
+        if not LEAST_HALVED <= length <= MOST_HALVED:
+            return None
+        near = self._engine.new_column(self._largest)
+        self._engine.bfs(column.other, into=near, radius=length - length // 2 - 1)
+        halve(labels, levels[0], length, near.raw())
+        return Potentials(near.raw(), length // 2)
 
     def _each(self, columns: list[LabelColumn]) -> np.ndarray:
         """Propose with a BFS from each; over long distances, a few side by side."""

@@ -6,8 +6,12 @@ edges from v to p: d(v, p) <= label(v) on C, and ecc(p) is at most the largest l
 have labels that differ by more than 1 (the column is *level*), then label(v) <= d(v, p), and the labels are the
 distances.
 
+For a witness (p, q) alone any *potentials* do that are 0 at p and label(q) at q. Over short distances they are the
+labels up to the middle of the way, those from q beyond it, and elsewhere the middle; then only the few rows whose
+potential is not the middle are examined.
+
 Bytes per vertex: the labels, one item per column. Work: arcs of a row are examined for a column until the parent is
-found; for a level column, all arcs to larger vertices.
+found; for a level column without potentials, all arcs to larger vertices.
 
 A DistanceGroup contains columns that are all distances, checked in one pass too. The labels of a column are the
 distances from its vertex p if only p has label 0 and, in the component of p, the smallest label of a vertex's
@@ -38,6 +42,8 @@ _ARCS, _AHEAD = 4, 12
 # Up to these numbers of columns, of a group and of a certificate, are proposed with a BFS each: one multi-source BFS
 # would not be quicker.
 FEW_COLUMNS, FEW_IN_ALL = 4, 16
+# Lengths of witnesses for which potentials take the place of a level column.
+LEAST_HALVED, MOST_HALVED = 3, 16
 REPORT = "this is a fault of emdiam or of the store: see emdiam info --check, and please report it"
 
 
@@ -46,7 +52,7 @@ class LabelColumn:
     """The labels to be proposed from one vertex.
 
     component : number of its component, from 1. limit : the largest useful label. settles : whether its balls settle
-    vertices. pairs : whether its labels prove pairs. level : whether it belongs to a witness.
+    vertices. pairs : whether its labels prove pairs. level : whether it belongs to a witness. other : its other end.
     """
 
     vertex: int
@@ -55,6 +61,15 @@ class LabelColumn:
     settles: bool = False
     pairs: bool = False
     level: bool = False
+    other: int = -1
+
+
+@dataclass(frozen=True)
+class Potentials:
+    """values : unsigned[n], of the vertices. middle : the value whose rows need not be examined."""
+
+    values: np.ndarray
+    middle: int
 
 
 class WrongLabel(EmdiamError):
@@ -65,10 +80,12 @@ class LabelGroup:
     """Columns, sorted by component, with their labels.
 
     labels : unsigned[n, g], the largest value of the dtype means no label; filled by the caller. member : component of
-    every vertex. reach : int64[g], largest label in the component, after the check.
+    every vertex. reach : int64[g], largest label in the component, after the check. potentials : for the only level
+    column, which is then no level one.
     """
 
-    def __init__(self, columns: list[LabelColumn], labels: np.ndarray, member: np.ndarray) -> None:
+    def __init__(self, columns: list[LabelColumn], labels: np.ndarray, member: np.ndarray,
+                 potentials: Potentials | None = None) -> None:
         if len(columns) > MOST_COLUMNS or any(
                 a.component > b.component for a, b in itertools.pairwise(columns)):
             raise ValueError(f"at most {MOST_COLUMNS} columns, sorted by component")
@@ -83,15 +100,10 @@ class LabelGroup:
                 if self._level[column.component] >= 0:
                     raise ValueError("a component has at most one level column in a group")
                 self._level[column.component] = j
-        self._levels = np.empty(0, labels.dtype)
+        self._levels, self._middle = np.empty(0, labels.dtype), np.int64(-1)
+        if potentials is not None:
+            self._levels, self._middle = potentials.values, np.int64(potentials.middle)
         self.reach = np.zeros(len(columns), np.int64)
-
-    def leveled(self, count: int) -> np.ndarray:
-        """By the number of a component, up to `count`, whether it has a level column; bool[count + 1]. The check of a
-        level column finds an arc to a vertex without a label in it."""
-        out = np.zeros(count + 1, np.bool_)
-        out[: len(self._level)] = self._level >= 0
-        return out
 
     def check(self, store: Store, threads: int, tick: Tick | None = None, *, roomy: bool = False,
               beside: Work | None = None, ids: np.ndarray | None = None) -> None:
@@ -102,7 +114,9 @@ class LabelGroup:
         Raises WrongLabel if they do not, which is a fault of the traversals, not of a certificate.
         """
         self.find_reach(store)
-        if roomy and len(self.columns) > 1 and (self._level >= 0).sum() == 1:
+        if len(self._levels):
+            self._check_witness(store)
+        elif roomy and len(self.columns) > 1 and (self._level >= 0).sum() == 1:
             self._levels = np.full(len(self.labels), np.iinfo(self.labels.dtype).max, self.labels.dtype)
             put_levels_apart(self.labels, self.member, self._level, self._levels)
         scan = self._new_scan()
@@ -117,6 +131,13 @@ class LabelGroup:
         orphan = scan.orphan()
         if orphan is not None:
             raise self._wrong(store, *orphan)
+
+    def _check_witness(self, store: Store) -> None:
+        """Raise WrongLabel if the potentials are not 0 and the label at the ends of the witness."""
+        j = int(self._level.max())
+        column = self.columns[j]
+        if self._levels[column.vertex] or self._levels[column.other] != self.labels[column.other, j]:
+            raise self._wrong(store, column.other, j)
 
     def find_reach(self, store: Store) -> None:
         """Fill reach, after a check of the labels' ends. Raises WrongLabel."""
@@ -141,7 +162,7 @@ class LabelGroup:
         """Apply check_rows to a run; returns its masks."""
         masks = np.zeros(2, np.uint64)
         check_rows(run.rows, run.starts, ids, run.head, run.tail, self.labels, self.labels.reshape(-1), self.member,
-                   self._begin, self._level, self._levels, fault, masks)
+                   self._begin, self._level, self._levels, self._middle, fault, masks)
         return masks
 
     def _wrong(self, store: Store, vertex: int, column: int) -> WrongLabel:
@@ -213,13 +234,13 @@ def check_ends(labels, member, begin, vertices, reach, fault):
 
 
 @kernel
-def check_rows(rows, starts, ids, head, tail, labels, flat, member, begin, level, levels, fault, masks):
+def check_rows(rows, starts, ids, head, tail, labels, flat, member, begin, level, levels, middle, fault, masks):
     """Check that every row of a run has a parent in every column of its component, and no steep arc in the level
     column; fault = (vertex, column) if not. For a cut row, the bits of masks are the columns in which this part has no
     parent: masks[0] for the first row, masks[1] for the last if it is another row.
 
     Parents are searched in all columns of a few arcs at once, until each column has one. flat : the labels in one row.
-    levels : separate labels of the level columns, or length 0.
+    levels : separate labels of the level columns, or potentials, or length 0. middle : of Potentials, or -1.
     """
     cast = labels.dtype.type
     found = np.empty(labels.shape[1], np.uint8)
@@ -229,7 +250,7 @@ def check_rows(rows, starts, ids, head, tail, labels, flat, member, begin, level
         if c == 0 or c >= len(begin) - 1:
             continue
         first, s = begin[c], level[c]
-        if s >= 0 and is_steep(v, ids[starts[i] : starts[i + 1]], labels, s, levels):
+        if s >= 0 and is_steep(v, ids[starts[i] : starts[i + 1]], labels, s, levels, middle):
             fault[0] = v
             fault[1] = s
             return
@@ -263,15 +284,28 @@ def check_rows(rows, starts, ids, head, tail, labels, flat, member, begin, level
 
 
 @inlined
-def is_steep(v, neighbours, labels, s, levels):
+def is_steep(v, neighbours, labels, s, levels, middle):
     """Whether the label of v in column s and that of a larger neighbour differ by more than 1; smaller neighbours see
-    the edge from their end. levels : see check_rows."""
-    own, steep = np.int64(labels[v, s]), False
+    the edge from their end. With potentials all neighbours, unless that of v is the middle: the middle ones see
+    nothing. levels, middle : see check_rows."""
+    own, steep = np.int64(levels[v] if len(levels) else labels[v, s]), False
+    if own == middle:
+        return False
     for w in neighbours:
-        if w > v:
+        if w > v or middle >= 0:
             label = np.int64(levels[w]) if len(levels) else np.int64(labels[np.int64(w), s])
             steep |= abs(label - own) > 1
     return steep
+
+
+@kernel
+def halve(labels, j, length, near):
+    """Turn the distances from the other end of a witness of this length into potentials; see Potentials. near :
+    unsigned[n], those of less than the distance from the middle, the largest value of the dtype elsewhere."""
+    none = np.iinfo(near.dtype).max
+    middle = np.int64(length // 2)
+    for v in range(len(near)):
+        near[v] = length - near[v] if near[v] != none else min(np.int64(labels[v, j]), middle)
 
 
 @kernel

@@ -86,10 +86,11 @@ class _Pass:
                 proposals = stack.enter_context(open_proposals(plan, self._store, largest, dtype, self._budget))
                 self._report.traversals += len(columns)
                 labels, ids = proposals.labels(columns, plan.batched), proposals.all_ids
+                potentials = proposals.potentials(columns, labels)
                 if ids is None:
                     stack.close()
             try:
-                group = LabelGroup(columns, labels, self._labelled(columns, labels))
+                group = LabelGroup(columns, labels, self._labelled(columns, labels), potentials)
                 return self._proved(group, plan, ids)
             except _FAILURES:  # which are no reason for the engine to look for damage of the store
                 return False
@@ -125,7 +126,8 @@ class _Pass:
         """Check digest and labels, and unite the other vertices. ids : see _proved."""
         store, digest, walks, meter = self._store, self._digest, self._walks, Meter(self._budget.progress)
         labelling = Labelling(store.n_vertices, store.id_dtype, symmetric=True)
-        labelling.connect(group.member, group.leveled(len(self._parts)))
+        largest = max(self._parts, key=lambda part: part.size)
+        labelling.connect(group.member, len(self._parts), largest.number)
 
         def work(run: ArcRun, ids: np.ndarray) -> None:
             digest.add(run, ids)

@@ -77,13 +77,14 @@ class CertifiedPart:
     def columns(self) -> list[LabelColumn]:
         """The label columns of its proof, one for each vertex needed."""
         pivots, sources = (set(self.pivots), set(self.sources)) if self.needs_pairs else (set[int](), set[int]())
-        end = None
+        end, other = None, -1
         if self.witness is not None and self.lower > 0:
             # An end whose labels are needed anyway costs nothing.
             end = next((v for v in self.witness if v in pivots or v in sources), self.witness[0])
+            other = self.witness[self.witness[0] == end]
         limit = min(self.upper, self.size - 1)
         return [LabelColumn(v, self.number, limit, settles=v in pivots or v in sources, pairs=v in pivots,
-                            level=v == end)
+                            level=v == end, other=other if v == end else -1)
                 for v in sorted(pivots | sources | ({end} if end is not None else set()))]
 
 

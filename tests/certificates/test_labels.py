@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import emdiam
 from emdiam.certificates.components import Labelling
-from emdiam.certificates.labels import LabelColumn, LabelGroup, label_dtype
+from emdiam.certificates.labels import LabelColumn, LabelGroup, Potentials, halve, label_dtype
 from emdiam.errors import EmdiamError
 from emdiam.store import arc_runs
 from emdiam.store.store import open_store
@@ -60,12 +61,13 @@ def labelled(draw: st.DrawFn) -> tuple[naive.Graph, list[LabelColumn], list[list
     return graph, columns, labels, good
 
 
-def group_of(graph: naive.Graph, columns: list[LabelColumn], labels: list[list[int]], dtype: type) -> LabelGroup:
+def group_of(graph: naive.Graph, columns: list[LabelColumn], labels: list[list[int]], dtype: type,
+             potentials: Potentials | None = None) -> LabelGroup:
     member = np.zeros(len(graph), np.uint32)
     for column in columns:
         member[[v for v, d in enumerate(naive.distances(graph, column.vertex)) if d >= 0]] = column.component
     matrix = np.array(labels, np.int64).reshape(len(columns), len(graph)).T
-    return LabelGroup(columns, np.ascontiguousarray(matrix.astype(dtype)), member)
+    return LabelGroup(columns, np.ascontiguousarray(matrix.astype(dtype)), member, potentials)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
@@ -118,6 +120,52 @@ def test_every_single_wrong_label_is_found(tmp_path: Path) -> None:
                 labels[vertex] = wrong
                 with pytest.raises(EmdiamError):
                     group_of(graph, [LabelColumn(5, 1, 99, level=True)], [labels], np.uint8).check(store, 2)
+
+
+@SETTINGS
+@given(graph=graphs(most=30), data=st.data(), threads=st.integers(1, 3))
+def test_potentials_prove_a_witness(
+    tmp_path: Path, graph: naive.Graph, data: st.DataObject, threads: int
+) -> None:
+    """Any potentials that are right at the ends and differ by at most 1 across every edge, and no others."""
+    members = data.draw(st.sampled_from(naive.components(graph)))
+    source, other = data.draw(st.sampled_from(members)), data.draw(st.sampled_from(members))
+    labels, back = naive.distances(graph, source), naive.distances(graph, other)
+    length, middle = labels[other], labels[other] // 2
+    near = np.array([d if 0 <= d < length - middle else 255 for d in back], np.uint8)
+    halve(np.array(labels).astype(np.uint8).reshape(-1, 1), 0, length, near)
+    assert near.tolist() == [length - e if 0 <= e < length - middle else min(d, middle) if d >= 0 else middle
+                             for d, e in zip(labels, back, strict=True)]
+    for _ in range(data.draw(st.integers(0, 2))):
+        near[data.draw(st.sampled_from(members))] = data.draw(st.integers(0, length + 1))
+    good = near[source] == 0 and near[other] == length and all(
+        abs(int(near[v]) - int(near[w])) <= 1 for v in members for w in graph[v])
+    column = LabelColumn(source, 1, len(graph), level=True, other=other)
+    group = group_of(graph, [column], [labels], np.uint8, Potentials(near, middle))
+    with open_store(write_store(tmp_path / "g.zarr", graph)) as store, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arc_runs, "RUN_ARCS", data.draw(st.sampled_from([64, 1 << 17])))
+        with nullcontext() if good else pytest.raises(EmdiamError, match="no distance"):
+            group.check(store, threads)
+
+
+def test_a_step_beyond_the_middle_of_a_witness_is_found(tmp_path: Path) -> None:
+    graph = naive.graph_of(10, [*((v, v + 1) for v in range(8)), (7, 9)])
+    labels = naive.distances(graph, 0)
+    column = LabelColumn(0, 1, 9, level=True, other=8)
+    with open_store(write_store(tmp_path / "g.zarr", graph)) as store:
+        for last in (6, 8, 5, 4):
+            values = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, last], np.uint8)
+            with nullcontext() if last in (6, 8) else pytest.raises(EmdiamError, match="no distance"):
+                group_of(graph, [column], [labels], np.uint8, Potentials(values, 4)).check(store, 1)
+
+
+@pytest.mark.parametrize("of", [[1, 1, 1, 0], [0, 1, 1, 1], [2, 1, 1, 1], [1, 1, 1, 2], [2, 2, 1, 1]])
+def test_an_arc_that_leads_out_of_a_set(of: list[int]) -> None:
+    indptr, indices = naive.csr(naive.graph_of(4, [(0, 1), (1, 2), (2, 3)]))
+    labelling = Labelling(4, np.dtype(np.uint32), symmetric=True)
+    labelling.connect(np.array(of, np.uint8), 2, 1)
+    labelling.add(arc_runs.ArcRun(0, 1, np.arange(4), indptr, False, False), indices.astype(np.uint32))
+    assert labelling.leaving
 
 
 @SETTINGS

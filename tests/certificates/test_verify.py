@@ -187,6 +187,8 @@ def test_walks_prove_pairs(tmp_path: Path, way: str) -> None:
         proof = Proof([part], walks)
         report = outcome(tmp_path, graph, proof, claims)
         assert report.verified == prover.verdict(graph, proof, claims) == (len(walks) >= len(graph) - 1), report.reason
+    shorter = Proof([replace(part, lower=0, upper=7, witness=None, pivots=[0])], near)
+    assert not outcome(tmp_path, graph, shorter, Claims(0, 7, None, 1, True)).verified
     report = outcome(tmp_path, graph, Proof([part], [*near, np.array([5, 9])]), claims)
     assert report.reason == "vertices 5 and 9 of a walk are not joined by an edge"
 
