@@ -113,7 +113,8 @@ class LabelGroup:
 
         Raises WrongLabel if they do not, which is a fault of the traversals, not of a certificate.
         """
-        self.find_reach(store)
+        if not self.reach.any():  # unless it was found before
+            self.find_reach(store)
         if len(self._levels):
             self._check_witness(store)
         elif roomy and len(self.columns) > 1 and (self._level >= 0).sum() == 1:

@@ -35,6 +35,7 @@ from ..run import MethodOptions
 from .candidates import Candidates, Verdict, boxed_candidates
 from .cost_model import PIVOTS
 from .covering import Covering
+from .fewer_pivots import FewerPivots
 from .method import Eccentricity, ExactMethod, path_middle
 from .pair_walks import PairWalks
 from .pivot_columns import PIECES_BYTES, PivotColumns, budget_bytes, phases, pool
@@ -144,6 +145,7 @@ class _ComponentRun:
         # Each upper bound, lower than those before, with the numbers of pivots and of sources that prove it.
         self.proved: list[tuple[int, int, int]] = []
         self.walks = PairWalks(method.engine, method.options.certified)
+        self.fewer = FewerPivots(method.options.certified, lambda: method.tick("certify"))
         self.longest = (0, component.hub, component.hub)
         self.costs = Costs(self.engine.facts.threads, self.engine.facts.n_arcs, self.engine.facts.wide_rate,
                            self.engine.facts.apart_pays)
@@ -160,7 +162,8 @@ class _ComponentRun:
         if walks:
             n_pivots, n_sources = self.walks.counts
         # The most central pivot comes first, for a later run that begins with this proof.
-        order = np.argsort(self.eccentricities[:n_pivots], kind="stable").tolist()
+        kept = range(n_pivots) if n_sources or walks else self.fewer.choose(self.eccentricities[:n_pivots], self.limit)
+        order = sorted(kept, key=self.eccentricities.__getitem__)
         if 2 * self.eccentricities[order[0]] <= self.limit:
             order, n_sources, walks = order[:1], 0, []
         self.method.proof.walks += walks
@@ -286,6 +289,7 @@ class _ComponentRun:
         folded = self.bounds.fold(run.source, column, run.eccentricity, self.limit)
         if self.candidates is not None:
             self.candidates.add(column, self.limit)
+            self.fewer.add(column)
         elif folded.unsettled > 1 and column is self.columns.column:
             self.columns.keep()
             self.method.columns_on_disk = max(self.method.columns_on_disk, self.columns.on_disk)
@@ -310,6 +314,8 @@ class _ComponentRun:
             chosen = ListedVertices(self.bounds.unsettled(self.limit))
         self.candidates = Candidates(chosen, self.columns.stored, self.limit, self.columns.candidates_bytes,
                                      lambda: self.method.tick("certify"))
+        self.fewer.begin(self.candidates.vertices, self.candidates.points, len(self.pivots),
+                         self.columns.candidates_bytes)
         self.columns.clear()
         return True
 
