@@ -1,4 +1,4 @@
-"""Which pivots a certificate can do without.
+"""A choice of pivots that together prove what all of them prove, for a certificate.
 
 Refinement traverses one end of the worst pair, which proves little more than its own pairs, and the middle. So the
 proof is tried again with the central half of the later pivots; for a pair that they leave open, the pivot with the
@@ -15,7 +15,7 @@ from ...traverse.columns import Column
 from .boxes import build_boxes, open_points, worst_pair
 from .candidates import candidate_bytes
 
-# Later pivots of which at least half are worth leaving out, and the most that one candidate may keep.
+# The least number of later pivots for a choice, and the most whose distances are kept.
 LEAST_LATER, MOST_LATER = 6, 64
 
 
