@@ -39,6 +39,8 @@ MOST_COLUMNS = 64
 # Arcs of a row that are examined together; the labels of their heads are prefetched by this number of arcs ahead, since
 # rows of many columns are far apart.
 _ARCS, _AHEAD = 4, 12
+# Types of a row of labels of one byte, by the number of columns.
+_WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 # Up to these numbers of columns, of a group and of a certificate, are proposed with a BFS each: one multi-source BFS
 # would not be quicker.
 FEW_COLUMNS, FEW_IN_ALL = 4, 16
@@ -160,8 +162,13 @@ class LabelGroup:
         return bool(check_ends(self.labels, self.member, self._begin, self._vertices, self.reach, fault))
 
     def scan_run(self, run: ArcRun, ids: np.ndarray, fault: np.ndarray) -> np.ndarray:
-        """Apply check_rows to a run; returns its masks."""
+        """Apply check_rows, or check_words, to a run; returns its masks."""
         masks = np.zeros(2, np.uint64)
+        if self.labels.itemsize == 1 and self.labels.shape[1] in _WORDS and len(self._begin) == 3:
+            words = self.labels.view(_WORDS[self.labels.shape[1]]).reshape(-1)
+            check_words(run.rows, run.starts, ids, run.head, run.tail, words, self.labels, self.member, self._level[1],
+                        self._levels, self._middle, fault, masks)
+            return masks
         check_rows(run.rows, run.starts, ids, run.head, run.tail, self.labels, self.labels.reshape(-1), self.member,
                    self._begin, self._level, self._levels, self._middle, fault, masks)
         return masks
@@ -282,6 +289,44 @@ def check_rows(rows, starts, ids, head, tail, labels, flat, member, begin, level
                 fault[0] = v
                 fault[1] = first + j
                 return
+
+
+@kernel
+def check_words(rows, starts, ids, head, tail, words, labels, member, s, levels, middle, fault, masks):
+    """check_rows for columns of one byte, all of component 1, with the labels of a vertex in one word. words :
+    unsigned[n], the rows of labels. s : the level column, or -1."""
+    low = np.uint64(0x7F7F7F7F7F7F7F7F)
+    for i in range(len(rows)):
+        v = rows[i]
+        if member[v] != 1:
+            continue
+        if s >= 0 and is_steep(v, ids[starts[i] : starts[i + 1]], labels, s, levels, middle):
+            fault[0] = v
+            fault[1] = s
+            return
+        own = np.uint64(words[v])
+        found = zero_bytes(own)  # also those beyond the columns
+        parent = own + (found >> np.uint64(7)) - np.uint64(0x0101010101010101)
+        p = starts[i]
+        while found != ~low and p < starts[i + 1]:
+            found |= zero_bytes(np.uint64(words[np.int64(ids[p])]) ^ parent)
+            p += 1
+        for j in range(labels.shape[1] if found != ~low else 0):
+            if (found >> np.uint64(8 * j + 7)) & np.uint64(1):
+                continue
+            if (head and i == 0) or (tail and i == len(rows) - 1):
+                masks[0 if i == 0 else 1] |= np.uint64(1) << np.uint64(j)
+            else:
+                fault[0] = v
+                fault[1] = j
+                return
+
+
+@inlined
+def zero_bytes(word):
+    """The highest bit of every byte of the word that is 0."""
+    low = np.uint64(0x7F7F7F7F7F7F7F7F)
+    return ~(((word & low) + low) | word | low)
 
 
 @inlined

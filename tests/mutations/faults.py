@@ -279,6 +279,8 @@ FAULTS = (
           _VERIFY_ALL),
     Fault("labels may differ by two along an edge", "emdiam/certificates/labels.py", "abs(label - own) > 1",
           "abs(label - own) > 2", _VERIFY),
+    Fault("a neighbour with the same labels is a parent", "emdiam/certificates/labels.py",
+          "- np.uint64(0x0101010101010101)", "- np.uint64(0)", _VERIFY),
     Fault("rows beyond the middle of a witness are not examined", "emdiam/certificates/labels.py",
           "if own == middle:", "if middle >= 0 and own >= middle:", _VERIFY),
     Fault("an arc may lead from a component to one that is not mentioned", "emdiam/certificates/components.py",
