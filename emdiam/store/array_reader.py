@@ -31,15 +31,15 @@ OFFSET_CHUNKS = 1
 
 
 class Chunks(ABC):
-    """What a pager needs of an array: dtype, and n_chunks chunks of chunk_items; here without shards, and at hand."""
+    """The chunks of an array: n_chunks of chunk_items of dtype; in this class all in memory, without shards."""
 
     dtype: np.dtype[Any]
     n_chunks: int
     chunk_items: int
 
     def run_length(self, first: int, limit: int, n_bytes: int | None = None) -> int:
-        """The number of chunks, from `first`, for one fetch: within one shard, at most `limit`; if n_bytes is passed,
-        at most so many encoded bytes, but at least one chunk. Raises StoreError."""
+        """The number of chunks, from `first`, for one fetch: within one shard, at most `limit`; at most
+        `n_bytes` encoded bytes (None: any number), but at least one chunk. Raises StoreError."""
         return min(limit, self.n_chunks - first)
 
     def prefetch(self, first: int, count: int) -> None:
@@ -52,8 +52,8 @@ class Chunks(ABC):
         contiguous); returns the bytes read. Thread-safe. Raises StoreError."""
 
     def batches(self, first: int, count: int, rows: Sequence[np.ndarray]) -> Iterator[tuple[int, int]]:
-        """Read chunks first, ..., first + count - 1 of one shard at once, and decode them into `rows`, as many at a
-        time as there are rows. Yields the number of chunks and of encoded bytes of each batch. Raises StoreError."""
+        """Read chunks first, ..., first + count - 1 of one shard at once, and decode them into `rows`, len(rows)
+        at a time. Yields the number of chunks and of encoded bytes of each batch. Raises StoreError."""
         for at in range(0, count, max(1, len(rows))):
             batch = rows[: count - at]
             yield len(batch), self.fetch(first + at, batch)

@@ -216,7 +216,7 @@ class Pager:
     ----------
     array : the store's `indices`. rows : checks the rows of every block when it is first read; None: no check. arena :
     the cache. threads : for fetching and computing. counters : count I/O. run_blocks : blocks that a fetching thread
-    decodes at once; it reads at once as many as are encoded in so much memory. watcher(blocks, position, ids) : called
+    decodes at once; their memory limits the encoded blocks of one read. watcher(blocks, position, ids) : called
     from several threads with blocks read by sweeps (None: not called). on_way : loadings in progress.
     """
 
@@ -413,8 +413,8 @@ class Pager:
         return self._local.buffer, self._position
 
     def runs(self, blocks: np.ndarray) -> Iterator[tuple[int, int]]:
-        """(first, count) of runs of consecutive blocks, each for one read: as many encoded blocks as a thread has room
-        for, and a share of all blocks. Raises StoreError."""
+        """(first, count) of runs of consecutive blocks, each for one read: the encoded blocks for which a thread has
+        room, and a share of all blocks. Raises StoreError."""
         begin, n_bytes = 0, self._run_blocks * self.arena.block_ids * self._array.dtype.itemsize
         most = max(self._run_blocks, min(_MOST_RUN, len(blocks) // self.threads.fetchers))
         for end in (*(np.flatnonzero(blocks[1:] - blocks[:-1] != 1) + 1).tolist(), len(blocks)):
