@@ -240,17 +240,17 @@ class PagedBfs(LevelBfs):
         self._device.fill(here, 0)
         self._device.fill(here[source // WORD : source // WORD + 1], 1 << source % WORD)
         self.reached, self._up = 1, False
-        self._left_rows, self._left_arcs = self._with_arcs, self._graph.n_arcs
+        self._remaining_rows, self._remaining_arcs = self._with_arcs, self._graph.n_arcs
 
     def _expand(self, distances: DeviceArray, level: np.uint32, count: DeviceArray) -> None:
         here, there = self._words
-        self._left_rows = max(0, self._left_rows - self.reached)
-        if self._left_rows == 0:  # all vertices with arcs are reached, so the last frontier's arcs are not needed
+        self._remaining_rows = max(0, self._remaining_rows - self.reached)
+        if self._remaining_rows == 0:  # all vertices with arcs are reached, so the last frontier's arcs are not needed
             return
         plan = self._launcher.plan(here)
-        self._left_arcs -= plan.arcs
+        self._remaining_arcs -= plan.arcs
         model, item = self._paged.model, self._graph.id_dtype.itemsize
-        need = LevelNeed(self._left_rows, self._left_arcs, plan.arcs / max(1, self._graph.n_arcs), item)
+        need = LevelNeed(self._remaining_rows, self._remaining_arcs, plan.arcs / max(1, self._graph.n_arcs), item)
         self._up = UP in self._paged.ways and model.seconds_up(need) < plan.seconds
         self.predicted += model.round_trip + (model.seconds_up(need) if self._up else plan.seconds)
         if self._up:

@@ -7,7 +7,7 @@ unsigned dtype, widened when a level does not fit). I/O: a level reads a block a
 only if it has a frontier row (top-down) or an unvisited one (bottom-up).
 
 A mode is a way to do levels: all in one call if all rows are in memory (bfs_whole.py), on a queue by one thread
-(sparse.py) or by all threads (shared_levels.py), on bitmaps (dense.py), among rows put aside (left_rows.py), or by
+(sparse.py) or by all threads (shared_levels.py), on bitmaps (dense.py), among rows put aside (rows_aside.py), or by
 labels in windows of levels (level_windows.py). Each file with its kernels can be read alone. `mode.step(tick)` does
 some levels and returns the next mode, usually the same, or None at the end.
 Sources: F-Diam, Algorithm 2; Beamer, Asanovic, Patterson 2012.
@@ -29,9 +29,9 @@ from .columns import Column, smallest_dtype
 from .core import Core
 from .dense import DenseLevels
 from .direction import Front, faded
-from .left_rows import LeftLevels
 from .level_windows import LevelWindows, next_share
 from .ram_column import RamColumn, widen
+from .rows_aside import LevelsAside
 from .shared_levels import SharedLevels
 from .sparse import SparseLevels
 from .workspace import ARCS, COUNT, FARTHEST, LEVEL, PROFILE, REACHED, TARGETS, set_bits, thinned
@@ -103,7 +103,7 @@ class BfsRun:
 
     Attributes
     ----------
-    mode : of the next step; None at the end. whole, sparse, shared, dense, windows, left : the modes.
+    mode : of the next step; None at the end. whole, sparse, shared, dense, windows, aside : the modes.
     distances : unsigned[n], or length 0. targets : bitmap, or length 0. front : input of the direction rule.
     bounded : whether it stays among some vertices. used : classes of the modes, except the sparse one, that have done
     levels. complete : whether it has reached its last level; None before the end.
@@ -131,7 +131,7 @@ class BfsRun:
         np.copyto(work.visited, core.reverse.table.isolated)  # vertices that no arc leads to
         work.visited[source >> 6] |= np.uint64(1 << (source & 63))
         work.queues[0, 0] = source
-        state, work.left_rows = work.state, None
+        state, work.rows_aside = work.state, None
         state[:] = 0
         state[COUNT] = state[REACHED] = state[PROFILE + 1] = 1
         state[FARTHEST] = source
@@ -162,9 +162,9 @@ class BfsRun:
         return WholeLevels(self)
 
     @cached_property
-    def left(self) -> LeftLevels:
+    def aside(self) -> LevelsAside:
         """Levels among rows put aside."""
-        return LeftLevels(self)
+        return LevelsAside(self)
 
     @cached_property
     def sparse(self) -> SparseLevels:
@@ -224,7 +224,7 @@ class BfsRun:
         if self.level >= self.level_limit:
             if self._fixed:
                 raise OverflowError(f"distance {self.level + 1} does not fit a column of {self.distances.dtype}")
-            self.left.drop()  # the arena may have to give up their memory
+            self.aside.drop()  # the arena may have to give up their memory
             self.core.widen(2 * self.distances.itemsize)
             self.distances = widen(self.distances)
         return False
@@ -249,7 +249,7 @@ class BfsRun:
         work = self.core.work
         made = self.__dict__
         on_bitmap = (self.whole.on_bitmap if isinstance(self.mode, WholeLevels)
-                     else self.mode is not None and self.mode in (made.get("dense"), made.get("left")))
+                     else self.mode is not None and self.mode in (made.get("dense"), made.get("aside")))
         scalars = {"front": asdict(self.front), "dense": on_bitmap,
                    "windowed": LevelWindows in self.used, "swept": DenseLevels in self.used,
                    "windows": isinstance(self.mode, LevelWindows), "level_counts": self.level_counts}
@@ -302,11 +302,11 @@ class BfsRun:
     def result(self) -> BfsResult:
         """The traversal; to be called after `step` has returned True."""
         self.core.counters.add(traversals=1)
-        self.core.work.left_rows = self.left.end() if "left" in self.__dict__ else None
+        self.core.work.rows_aside = self.aside.end() if "aside" in self.__dict__ else None
         if self.complete:
             self._learn()
         # Modes refer to this run: once they are removed, its memory is freed as soon as the run is.
-        for mode in ("whole", "sparse", "shared", "dense", "windows", "left"):
+        for mode in ("whole", "sparse", "shared", "dense", "windows", "aside"):
             self.__dict__.pop(mode, None)
         column = RamColumn(self.distances) if len(self.distances) else None
         return BfsResult(self.source, self.level if self.complete else None, self.level, self._n_reached,

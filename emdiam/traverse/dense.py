@@ -181,14 +181,14 @@ class DenseLevels:
         """The sweep that marks in work.visited the vertices that the frontier reaches; its result is the number of arcs
         scanned. Several BFS may do their sweeps together."""
         run = self._run
-        up, sweep = run.left.sweep(run.front.turn(run.core, int(run.core.work.state[REACHED]), run.learned.bias))
+        up, sweep = run.aside.sweep(run.front.turn(run.core, int(run.core.work.state[REACHED]), run.learned.bias))
         self._rows = run.core.reverse if up else run.core
         return sweep or level_sweep(run.core, up)
 
     def end_sweep(self, scanned: int) -> Mode | None:
         """Continue after the sweep. scanned : its result."""
         run = self._run
-        scanned += run.left.close()
+        scanned += run.aside.close()
         run.learned = replace(run.learned, bias=run.front.learned(run.core, scanned, run.learned.bias))
         return self.end_level(scanned)
 
@@ -213,9 +213,9 @@ class DenseLevels:
             return run.end(False)
         if not len(run.targets) and WholeLevels.possible(core):
             return run.whole.resume()
-        if arcs >= core.dense_arcs // 2 or vertices > work.capacity or run.left.is_better:
-            return run.left if run.left.whole else self
-        run.left.drop()
+        if arcs >= core.dense_arcs // 2 or vertices > work.capacity or run.aside.is_better:
+            return run.aside if run.aside.whole else self
+        run.aside.drop()
         state[CURRENT] = state[HEAD] = 0
         state[COUNT] = list_bits(work.frontier, work.queues[0])
         front.visited_arcs -= arcs  # counted again when their rows are expanded

@@ -21,8 +21,8 @@ from . import uncompiled
 from .atomics import count_ones, count_trailing_zeros
 from .components import Components, keep_largest, pairs_within
 from .core import Core
-from .left_rows import neighbour_at, record_at
 from .rows import has_bit, in_first, row_walk
+from .rows_aside import neighbour_at, record_at
 
 _PIECE = 1 << 18
 _LABELS = "labels of components"
@@ -60,7 +60,7 @@ class HiddenComponents(Components):
 
     def _unite_left(self) -> bool:
         """Unite the ends of hidden rows put aside; False if not all were put aside."""
-        left = self._core.work.left_rows
+        left = self._core.work.rows_aside
         records = None if left is None else left.records
         if records is None:
             return False
@@ -236,7 +236,7 @@ def unite_hidden(piece, layout, words, before, entries):
 
 @kernel
 def unite_left(place, fills, words, before, entries):
-    """As unite_hidden, for the hidden rows that a BFS has put aside (left_rows.py). Returns their arcs."""
+    """As unite_hidden, for the hidden rows that a BFS has put aside (rows_aside.py). Returns their arcs."""
     arcs = 0
     ids = np.empty(place.shape[1], np.int64)
     for segment in range(len(place)):

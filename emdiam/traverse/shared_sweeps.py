@@ -20,7 +20,7 @@ from ..progress import Tick, no_tick
 from .bfs import BfsRun, Learned
 from .columns import Column
 from .core import BlockSweep, Core
-from .left_rows import ArenaPart
+from .rows_aside import ArenaPart
 from .workspace import Workspace, workspace_bytes
 
 # With more sources the kernels take longer than the saved reading, and there is little room for the rows of each.
@@ -47,7 +47,7 @@ class SharedSweeps:
             if i:
                 own.work = Workspace(core.table.n_vertices, core.work.queues.dtype)
             self._runs.append(BfsRun(own, source, learned, distances=False))
-            self._runs[i].left.part = self._part
+            self._runs[i].aside.part = self._part
             self._runs[i].use_distances(columns[i].raw())
         self._going = self._runs
 
@@ -80,7 +80,7 @@ class SharedSweeps:
         """int32[k], the eccentricities. To be called after `step` has returned True."""
         eccentricities = [run.result().levels for run in self._runs]
         self._part.give_back(last=True)
-        self._core.work.left_rows = None
+        self._core.work.rows_aside = None
         self._core.counters.add(traversals=1 - len(self._runs))
         return np.array(eccentricities, np.int32)
 

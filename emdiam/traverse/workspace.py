@@ -96,8 +96,8 @@ def column_bytes(n_vertices: int) -> int:
 
 class Workspace:
     """visited, before, frontier : uint64 bitmaps. fronts : the last two, uint64[2, words]. queues : id[2, capacity].
-    missed_v, missed_p : rows put aside (id[capacity], int64[capacity]). state : int64[STATE]. left_rows : the rows that
-    the last BFS put aside (left_rows.py), or None; their memory may have been reused since.
+    missed_v, missed_p : rows put aside (id[capacity], int64[capacity]). state : int64[STATE]. rows_aside : those
+    of the last BFS (rows_aside.py), or None; their memory may have been reused since.
 
     capacity : of a queue (0: queue_capacity). zeros : makes the arrays."""
 
@@ -109,7 +109,7 @@ class Workspace:
         self.queues = zeros(2 * self.capacity, dtype).reshape(2, -1)
         self.missed_v, self.missed_p = zeros(self.capacity, dtype), zeros(self.capacity, np.int64)
         self.state = np.zeros(STATE, np.int64)
-        self.left_rows: Any = None
+        self.rows_aside: Any = None
 
     def frontier_from_queue(self) -> None:
         """Set `frontier` to the rows of the current queue that remain to be expanded; queues are not read again."""

@@ -19,11 +19,11 @@ STREAM_FAULTS = (
           "            first += n_blocks\n", "", ("tests/stream/test_pager.py",)),
     Fault("long rows of a group count those of groups before it", "emdiam/stream/offsets.py",
           "beyond[1:] - beyond[begin[which]]", "beyond[1:]", ("tests/stream/test_offsets.py",)),
-    Fault("a block some of whose rows had no place counts as put aside", "emdiam/traverse/left_rows.py",
-          "kept[chunks[k]] = not cursor[_FAILED]", "kept[chunks[k]] = True", ("tests/traverse/test_left_rows.py",)),
-    Fault("rows of unvisited vertices are dropped with others", "emdiam/traverse/left_rows.py",
-          "if not hit or 4 * dead <= end:", "if not hit and 4 * dead <= end:", ("tests/traverse/test_left_rows.py",)),
-    Fault("a row that goes on in another segment is left out there", "emdiam/traverse/left_rows.py",
+    Fault("a block some of whose rows had no place counts as put aside", "emdiam/traverse/rows_aside.py",
+          "kept[chunks[k]] = not cursor[_FAILED]", "kept[chunks[k]] = True", ("tests/traverse/test_rows_aside.py",)),
+    Fault("rows of unvisited vertices are dropped with others", "emdiam/traverse/rows_aside.py",
+          "if not hit or 4 * dead <= end:", "if not hit and 4 * dead <= end:", ("tests/traverse/test_rows_aside.py",)),
+    Fault("a row that goes on in another segment is left out there", "emdiam/traverse/rows_aside.py",
           "        while begin < end and at <= last:", "        while begin < end:\n            if at > last:\n"
-          "                begin = end\n                break", ("tests/traverse/test_left_rows.py",)),
+          "                begin = end\n                break", ("tests/traverse/test_rows_aside.py",)),
 )

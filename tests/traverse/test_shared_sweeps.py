@@ -12,11 +12,11 @@ import pytest
 
 from emdiam.methods.exact.pivots import PivotOptions, pivots
 from emdiam.methods.exact.strategy import Costs
-from emdiam.traverse import left_rows
+from emdiam.traverse import rows_aside
 from emdiam.traverse.shared_sweeps import MOST_TOGETHER
 from tests.helpers import naive
 from tests.helpers.stores import CHUNK, engine_on, odd_graphs, write_store
-from tests.traverse.test_left_rows import with_tail
+from tests.traverse.test_rows_aside import with_tail
 
 STREAMED: dict[str, Any] = {"arena_bytes": 80 * CHUNK * 4, "dense_arcs": 500, "threads": 2}
 SMALL: dict[str, Any] = STREAMED | {"arena_bytes": 4 * CHUNK * 4, "dense_arcs": 0}
@@ -43,7 +43,7 @@ def distances_of(engine: Any, graph: naive.Graph, sources: list[int]) -> None:
 @pytest.mark.parametrize("options", [SMALL | {"arena_bytes": 24 * CHUNK * 4}, SMALL, SMALL | {"dense_arcs": 40}],
                          ids=["dense", "small", "mixed"])
 def test_distances(tmp_path: Path, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(left_rows, "_HOPEFUL", 1 << 20)
+    monkeypatch.setattr(rows_aside, "_HOPEFUL", 1 << 20)
     for name in ("mesh", "large-tree", "wheel", "large-star", "two-paths", "long-caterpillar", "clique"):
         graph = odd_graphs()[name]
         with engine_on(write_store(tmp_path / f"{name}.zarr", graph), **options) as engine:

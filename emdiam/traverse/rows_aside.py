@@ -101,7 +101,7 @@ class ArenaPart:
             self._slots = self._first_slots()
 
 
-class LeftRows:
+class RowsAside:
     """The rows, as records in segments of the arena. A record is the vertex, the number of bytes that follow, and the
     differences between successive neighbours (the first: from the vertex), with 7 bits a byte.
 
@@ -118,7 +118,7 @@ class LeftRows:
 
     @classmethod
     def hoped_for(cls, core: Core, front: Front, part: ArenaPart) -> Self | None:
-        """A LeftRows for the next bottom-up level if blocks are streamed and the rows may be few enough, else None."""
+        """A RowsAside for the next bottom-up level if blocks are streamed and the rows may be few enough, else None."""
         arena = core.pager.arena
         hidden = core.table.n_arcs - front.visited_arcs
         if arena.n_slots >= core.table.n_blocks or not part.room:
@@ -177,14 +177,14 @@ class LeftRows:
             lambda: int(look_at_left(turn, self._place, self._fills, work.frontier, work.visited))))
 
 
-class LeftLevels:
+class LevelsAside:
     """Levels after the rows that remain unvisited have been put aside: they read only these. See BfsRun.
 
     part : of the arena, for the rows; several BFS may share one. rows : the rows put aside, or None."""
 
     def __init__(self, run: BfsRun) -> None:
         self._run, self.part = run, ArenaPart(run.core.reverse.pager.arena)
-        self.rows: LeftRows | None = None
+        self.rows: RowsAside | None = None
         self._scanned = 0  # arcs that the last sweep has scanned among rows put aside
 
     @property
@@ -212,7 +212,7 @@ class LeftLevels:
         """The direction of a dense level, given whether the rule says `up`, and its sweep if that puts rows aside."""
         run, front = self._run, self._run.front
         if self.rows is None and up:
-            self.rows = LeftRows.hoped_for(run.core.reverse, front, self.part)
+            self.rows = RowsAside.hoped_for(run.core.reverse, front, self.part)
         elif self.rows is not None and not up:
             up = front.bottom_up = front.reads_less(run.core, self.rows.missing(), run.learned.bias)
         if self.rows is None or not up:
@@ -234,7 +234,7 @@ class LeftLevels:
             self.rows = None
             self.part.give_back()
 
-    def end(self) -> LeftRows | None:
+    def end(self) -> RowsAside | None:
         """End the BFS; returns the rows put aside, valid until they are overwritten."""
         self.part.give_back()
         rows, self.rows = self.rows, None

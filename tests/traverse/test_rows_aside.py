@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from emdiam.traverse import left_rows
+from emdiam.traverse import rows_aside
 from tests.helpers import naive
 from tests.helpers.stores import CHUNK, engine_on, odd_graphs, write_store
 
@@ -20,8 +20,8 @@ STREAMED: dict[str, Any] = {"arena_bytes": 16 * CHUNK * 4, "dense_arcs": 0, "thr
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Arcs that were looked at among rows put aside, level by level."""
     scanned: list[int] = []
-    real = left_rows.LeftRows.look
-    monkeypatch.setattr(left_rows.LeftRows, "look", lambda self: (scanned.append(real(self)), scanned[-1])[1])
+    real = rows_aside.RowsAside.look
+    monkeypatch.setattr(rows_aside.RowsAside, "look", lambda self: (scanned.append(real(self)), scanned[-1])[1])
     return scanned
 
 
@@ -43,7 +43,7 @@ def test_a_bfs_reads_the_store_little_more_than_once(tmp_path: Path, looks: list
             assert (run.eccentricity, run.farthest) == (max(far), far.index(max(far)))
             used = engine.reporter.stats() - before
             assert used.levels == max(far) + 1
-            if source < 1500 and tail < left_rows.MOST_LEVELS:
+            if source < 1500 and tail < rows_aside.MOST_LEVELS:
                 assert used.blocks_read < 1.6 * engine.facts.n_blocks
     assert looks
 
@@ -52,9 +52,9 @@ def test_a_bfs_reads_the_store_little_more_than_once(tmp_path: Path, looks: list
 def test_distances(tmp_path: Path, looks: list[int], share: float, most: float,
                    monkeypatch: pytest.MonkeyPatch) -> None:
     """Of odd graphs, where many rows may be put aside, where hardly any has room, and where they get more room."""
-    monkeypatch.setattr(left_rows, "_HOPEFUL", 1 << 20)
-    monkeypatch.setattr(left_rows, "_SHARE", share)
-    monkeypatch.setattr(left_rows, "_MOST_SHARE", most)
+    monkeypatch.setattr(rows_aside, "_HOPEFUL", 1 << 20)
+    monkeypatch.setattr(rows_aside, "_SHARE", share)
+    monkeypatch.setattr(rows_aside, "_MOST_SHARE", most)
     options: dict[str, Any] = STREAMED | {"arena_bytes": 8 * CHUNK * 4, "direction": "beamer"}
     for name in ("mesh", "large-tree", "wheel", "large-star", "two-paths", "long-caterpillar", "clique"):
         graph = odd_graphs()[name]
@@ -72,8 +72,8 @@ def test_rows_of_a_part_of_the_blocks_spare_reading_those(tmp_path: Path, thread
     """A small world whose ids are local: more is left after each level than there is room for."""
     graph = naive.graph_of(3000, list(nx.watts_strogatz_graph(3000, 12, 0.02, seed=3).edges))
     path, blocks = write_store(tmp_path / "g.zarr", graph), list[int]()
-    for hoped_for in (left_rows.LeftRows.hoped_for, lambda *_: None):
-        monkeypatch.setattr(left_rows.LeftRows, "hoped_for", hoped_for)
+    for hoped_for in (rows_aside.RowsAside.hoped_for, lambda *_: None):
+        monkeypatch.setattr(rows_aside.RowsAside, "hoped_for", hoped_for)
         with engine_on(path, **STREAMED | {"arena_bytes": 60 * CHUNK * 4, "threads": threads}) as engine:
             for source in (0, 1234):
                 run = engine.bfs(source)
