@@ -38,6 +38,7 @@ def test_inputs_are_read_right_or_refused_with_a_way_out(case: Case, interface: 
 
 
 @pytest.mark.parametrize("name", KINDS)
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("interface", INTERFACES)
 def test_kinds_of_inputs_are_read_right(name: str, interface: str, tmp_path: Path):
     checked(KINDS[name], interface, tmp_path)

@@ -124,6 +124,7 @@ KINDS: dict[str, Kind] = {**_NUMBERED, **_ROUNDED, **_SAME, **_ROWS, **_HEADERS,
 
 
 @pytest.mark.parametrize("name", KINDS)
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("interface", INTERFACES)
 def test_exports_are_read_right_or_refused(name: str, interface: str, tmp_path: Path):
     checked(KINDS[name], interface, tmp_path)

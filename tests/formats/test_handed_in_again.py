@@ -103,6 +103,7 @@ KINDS: dict[str, Kind] = {**_LISTS, **_TABLES, **_MARKS, **_TITLES, **_RELATIONS
 
 
 @pytest.mark.parametrize("name", KINDS)
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("interface", INTERFACES)
 def test_inputs_are_read_right_or_refused(name: str, interface: str, tmp_path: Path):
     outcome = checked(KINDS[name], interface, tmp_path)

@@ -86,6 +86,7 @@ KINDS: dict[str, Kind] = {**_LINES, **_ROWS, **_COUNTS, **_NUMBERS, **_MARKS}
 
 
 @pytest.mark.parametrize("name", KINDS)
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("interface", INTERFACES)
 def test_short_texts_are_read_right_or_refused(name: str, interface: str, tmp_path: Path):
     outcome = checked(KINDS[name], interface, tmp_path)
