@@ -70,7 +70,7 @@ class _Pass:
         self._store, self._certificate, self._budget, self._report = store, certificate, budget, report
         self._digest = EdgeDigest(store)
         self._vertices = vertices_of(store, certificate, self._digest.hashes)
-        self._walks = find_walks(store, certificate, self._digest.hashes)
+        self._walks = find_walks(store, certificate.walks, self._digest.hashes)
         self._parts = [claimed_part(number, part, self._vertices)
                        for number, part in enumerate(certificate.components, start=1)]
 

@@ -8,14 +8,14 @@ the ids themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..distinct import distinct
 from ..progress import Meter
-from ..store.arc_runs import ArcRun, Work, scan_arcs
+from ..store.arc_runs import ArcRun, scan_arcs
 from ..store.edge_digest import EdgeDigest, hash_ids
 from ..store.store import Store
 from .components import Labelling, Membership
@@ -96,24 +96,17 @@ def find_parts(
     Raises Refused for another graph, unknown ids, and wrong claims about components, their sizes, and walks;
     StoreError.
     """
-    walks = Walks([])
-
-    def begin(hashes: np.ndarray) -> Work | None:
-        nonlocal walks
-        walks = find_walks(store, certificate, hashes)
-        return walks.add if certificate.walks else None
-
-    digest, labelling = read_graph(store, certificate.graph, threads, meter, begin)
+    digest, labelling, walks = read_graph(store, certificate.graph, threads, meter, certificate.walks)
     vertices = vertices_of(store, certificate, digest.hashes)
     del digest
     walks.check(store)
     return *checked_parts(certificate, vertices, labelling), walks
 
 
-def find_walks(store: Store, certificate: Certificate, hashes: np.ndarray) -> Walks:
+def find_walks(store: Store, walks: Sequence[Sequence[Id]], hashes: np.ndarray) -> Walks:
     """The walks of a certificate, in vertices; -1 for unknown ids. hashes : see find_vertices."""
-    lengths = [len(walk) for walk in certificate.walks]
-    vertices = find_vertices(store, [name for walk in certificate.walks for name in walk], hashes)
+    lengths = [len(walk) for walk in walks]
+    vertices = find_vertices(store, [name for walk in walks for name in walk], hashes)
     return Walks(np.split(vertices, np.cumsum(lengths)[:-1]) if lengths else [])
 
 
@@ -131,25 +124,24 @@ def checked_parts(
 
 
 def read_graph(store: Store, facts: GraphFacts, threads: int, meter: Meter,
-               begin: Callable[[np.ndarray], Work | None] = lambda hashes: None) -> tuple[EdgeDigest, Labelling]:
-    """Digest and components, in one pass. begin : called with the hashes of all ids before it; returns what to do with
-    every run, too. Raises Refused if the store has another graph."""
+               walks: Sequence[Sequence[Id]] = ()) -> tuple[EdgeDigest, Labelling, Walks]:
+    """Digest, components, and walks with their edges looked up (to be checked), in one pass. Raises Refused if the
+    store has another graph."""
     check_counts(store, facts)
     meter.begin("graph", store.indices.n_chunks, "chunks")
     digest = EdgeDigest(store)  # which shows whether an undirected store is symmetric
     labelling = Labelling(store.n_vertices, store.id_dtype, symmetric=not store.directed)
-    beside = begin(digest.hashes)
+    found = find_walks(store, walks, digest.hashes)
 
     def work(run: ArcRun, ids: np.ndarray) -> None:
         digest.add(run, ids)
         labelling.add(run, ids)
-        if beside is not None:
-            beside(run, ids)
+        found.add(run, ids)
 
     scan_arcs(store, threads, work, meter.update)
     meter.end()
     check_digest(digest, facts)
-    return digest, labelling
+    return digest, labelling, found
 
 
 def check_counts(store: Store, facts: GraphFacts) -> None:
@@ -185,7 +177,7 @@ def read_named(store: Store, facts: GraphFacts, names: Sequence[Id], budget: Pro
                ) -> tuple[np.ndarray, Labelling]:
     """The vertices with these ids, int64[k], and the components. Raises Refused if the store has another graph, or an
     id is unknown."""
-    digest, labelling = read_graph(store, facts, budget.threads, Meter(budget.progress))
+    digest, labelling, _ = read_graph(store, facts, budget.threads, Meter(budget.progress))
     return _known_vertices(store, names, digest.hashes), labelling
 
 

@@ -22,37 +22,38 @@ from .weights import WHOLE
 _PROBLEMS = MappingProxyType({"sp": "a", "max": "a", "min": "a", "edge": "e", "edges": "e", "col": "e",
                               **dict.fromkeys(("tw", "ds", "td", "tww", "cep"), "")})
 
-# Name of the problem -> meaning of the number after the two ids.
+# Name of the problem -> meaning of the number after the two ids. ("min" has three numbers, which are no weights.)
 _MORE = MappingProxyType({"sp": "weights", "max": "capacities"})
 
 
 class DimacsSource(FileSource):
-    """See the module. Arcs of "sp" and "max" are directed, the others' edges are not."""
+    """See the module. Arcs of "sp", "max" and "min" are directed, the others' edges are not."""
 
     format = "dimacs"
 
     def _read_header(self) -> tuple[HeaderLine, str, int, int]:
-        """(problem line, letter of edge lines, n, m). Lines of "min" have three numbers behind the ids."""
+        """(problem line, name of the problem, n, m)."""
         header = header_line(self.input, lambda line: line.split()[0] == b"c")
         words = header.text.split()
         if len(words) != 4 or words[0] != "p" or words[1] not in _PROBLEMS:
             raise header.error("a DIMACS graph starts with a line 'p sp N M' or 'p edge N M'",
                                "fix it, or name the format with --format")
         n, m = header.counts(words[2:])
-        return header, _PROBLEMS[words[1]], n, m
+        return header, words[1], n, m
 
     def _read_info(self) -> SourceInfo:
-        header, letter, n, m = self._read_header()
-        if self.weights is not None and (letter != "a" or header.text.split()[1] == "min"):
-            raise self.no_weights(f"a graph of kind {header.text.split()[1]} has none")
-        return self._facts(n_vertices=n, first_id=1, n_entries=None if letter == "e" else m, directed=letter == "a",
-                           weights="" if self.weights is None else WHOLE)
+        _, problem, n, m = self._read_header()
+        if self.weights is not None and problem not in _MORE:
+            raise self.no_weights(f"a graph of kind {problem} has none")
+        return self._facts(n_vertices=n, first_id=1, n_entries=None if _PROBLEMS[problem] == "e" else m,
+                           directed=_PROBLEMS[problem] == "a", weights="" if self.weights is None else WHOLE)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError at a bad line, and if the counts do not match."""
-        header, letter, n, m = self._read_header()
+        header, problem, n, m = self._read_header()
+        letter = _PROBLEMS[problem]
         lines = LineReader(self.name, header.number + 1, letter=letter, least=1, largest=n, weights=self.weights,
-                           closed=2 if _MORE.get(header.text.split()[1]) else 0)
+                           closed=2 if problem in _MORE else 0)
         balance = Balance()
         with self.input.text(header.offset) as stream:
             for batch in lines.pairs(stream, "cn", batch_bytes):
@@ -60,7 +61,7 @@ class DimacsSource(FileSource):
                     balance.add(batch.src, batch.dst)
                 yield batch
         self.weight_kind = lines.weight_kind()
-        more = FURTHER_FIELDS if self.weights is not None else _MORE.get(header.text.split()[1], FURTHER_FIELDS)
+        more = FURTHER_FIELDS if self.weights is not None else _MORE.get(problem, FURTHER_FIELDS)
         self.dropped = {more: lines.n_further}
         half = letter == "e" and 2 * lines.n_pairs == m
         self.notes = (f"the header declares {m:,} edges, twice the number of lines",) if half else ()

@@ -96,8 +96,8 @@ class NpzSource(FileSource):
         plain = self.wishes.columns is None and not (self.weights is not None and self.weights.column)
         if _FORMAT in members or not plain:
             return _FORMAT in members
-        rows = [name.removesuffix(_ROWS) for name in members if name.endswith(_ROWS)
-                and name.removesuffix(_ROWS) + "indices.npy" in members]
+        self._prefix, rows = "", [name.removesuffix(_ROWS) for name in members if name.endswith(_ROWS)
+                                  and name.removesuffix(_ROWS) + "indices.npy" in members]
         square = [prefix for prefix in rows if self._is_square(archive, prefix)]
         self._prefix = square[0] if len(square) == 1 else ""
         return len(square) == 1 or {"row.npy", "col.npy", "shape.npy"} <= members
@@ -106,8 +106,7 @@ class NpzSource(FileSource):
         """Whether a matrix is square; without a shape, whether it is alone in the archive."""
         if f"{prefix}shape.npy" not in archive.namelist():
             return {name.removeprefix(prefix) for name in archive.namelist()} <= _OF_ROWS
-        self._prefix = prefix
-        sides = self._small(archive, "shape").tolist()
+        sides = self._small(archive, f"{prefix}shape").tolist()
         return len(sides) == 2 and sides[0] == sides[1]
 
     def _header_facts(self, archive: zipfile.ZipFile) -> tuple[str, int, int]:
