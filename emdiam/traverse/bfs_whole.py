@@ -26,7 +26,7 @@ from ..jit import inlined, kernel
 from ..progress import Tick, no_tick
 from . import uncompiled
 from .atomics import atomic_count, atomic_put, count_trailing_zeros, yield_core
-from .direction import DIRECTIONS, Front, expected_arcs, goes_up, learned_bias
+from .direction import DIRECTIONS, TOP_DOWN_COST, Front, expected_arcs, goes_up, learned_bias
 from .shared_levels import (
     BUFFER,
     CAME,
@@ -115,12 +115,13 @@ def _choose(visited, fronts, queues, state, front, bias, limits):
     """Choose the form of the next level and convert the frontier to it. Returns the number of arcs that a bottom-up
     level is expected to read."""
     arcs, hidden = front[FRONT_ARCS], limits[_M] - front[VISITED_ARCS]
-    expected = expected_arcs(limits[_JOINED] - state[REACHED], limits[_M], arcs)
-    words = fronts.shape[1]
-    up = goes_up(limits[RULE], front[UP] != 0, front[VERTICES], arcs, hidden, bias[0] * expected + words, limits[_N])
+    words, expected, up = fronts.shape[1], 0.0, False
+    if limits[RULE] or TOP_DOWN_COST * arcs > min(hidden, words):  # else top-down costs less than to read the bitmap
+        expected = expected_arcs(limits[_JOINED] - state[REACHED], limits[_M], arcs)
+        up = goes_up(limits[RULE], front[UP] != 0, front[VERTICES], arcs, hidden, bias[0] * expected + words,
+                     limits[_N])
     work = np.int64(min(float(hidden), bias[0] * expected)) if up else arcs
-    front[UP], front[WORK] = up, work
-    capacity = queues.shape[1]
+    front[UP], front[WORK], capacity = up, work, queues.shape[1]
     wide = up or front[VERTICES] > capacity or work > limits[_LARGEST]
     if wide and not front[IS_BITMAP]:
         fronts[front[WHICH]][:] = 0
@@ -166,8 +167,7 @@ def _close(visited, fronts, queues, state, front, done):
         for word in range(len(visited)):
             fronts[0, word] = visited[word] & ~fronts[0, word]
     else:
-        state[CURRENT] = 1 - state[CURRENT]
-        state[COUNT] = count
+        state[CURRENT], state[COUNT] = 1 - state[CURRENT], count
     return False
 
 
