@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import signal
 
@@ -28,7 +29,9 @@ _with_room.__code__ = _with_room.__code__.replace(co_stacksize=_ENTRIES)
 
 def _command() -> NoReturn:
     from .cli.main import main as run
+    from .cli.process import end_process
 
+    atexit.register(end_process)
     run()
 
 

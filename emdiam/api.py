@@ -396,7 +396,7 @@ def _run(command: str, graph: Any, options: dict[str, Any]) -> Any:
         return with_history(lambda: named(lambda: execute(store, limited, bounds), graph, origin, store), bounds)
 
 
-def _weights(given: dict[str, Any], negative: bool = False) -> WeightChoice | None:
+def _weights(options: dict[str, Any], negative: bool = False) -> WeightChoice | None:
     """The weights that these options ask for, or None; the options are removed. negative : whether weights may be
     negative. Raises InputError."""
-    return named_weights(given.pop("weight", None), given.pop("weighted", False), negative)
+    return named_weights(options.pop("weight", None), options.pop("weighted", False), negative)

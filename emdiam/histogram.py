@@ -13,8 +13,7 @@ MOST_VALUES, STEP = 1 << 16, 10
 
 def in_ranges(counts: np.ndarray, size: int) -> np.ndarray:
     """Sums of counts, [k, ...], over ranges of `size` of them, [ceil(k / size), ...]."""
-    sums: np.ndarray = np.add.reduceat(counts, np.arange(0, len(counts), size), axis=0)
-    return sums
+    return np.asarray(np.add.reduceat(counts, np.arange(0, len(counts), size), axis=0))
 
 
 def histogram(counts: np.ndarray) -> tuple[dict[int, int], int | None]:

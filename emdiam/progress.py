@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from textwrap import wrap
 from typing import Any, Literal
 
 from .decimals import Number
@@ -96,8 +95,10 @@ def joined(*parts: str) -> str:
 
 def by_parts(text: str, width: int) -> list[str]:
     """Joined parts as lines that break between two parts: half a number would be a wrong number."""
-    text = text.replace(" ", "\xa0").replace(",\xa0", ", ")
-    return [line.replace("\xa0", " ") for line in wrap(text, width, break_on_hyphens=False, break_long_words=False)]
+    from textwrap import wrap
+
+    rows = wrap(text.replace(" ", "\xa0").replace(",\xa0", ", "), width, break_on_hyphens=False, break_long_words=False)
+    return [line.replace("\xa0", " ") for line in rows]
 
 
 Listener = Callable[[Event], None]

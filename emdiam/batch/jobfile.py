@@ -326,7 +326,7 @@ class _JobTable:
             known = (f"write options = {{ {key} = ... }}" if takes(command, key.replace("_", "-")) else
                      f"known are {', '.join(allowed)}")
             self.wrong(f"a job of {words[0]} has no key {key!r}; {known}", key)
-        given, arguments = self._arguments(command)
+        by_argument, arguments = self._arguments(command)
         values = self._options(command, settings.defaults.get("options", {}), used_defaults)
         method = table.get("method")
         shown = values if method is None else {"method": str(method), **values}
@@ -341,7 +341,7 @@ class _JobTable:
         memory, limit = self._limit("memory", settings), self._limit("time_limit", settings)
         if fault := settings.too_much(memory):
             self.wrong(fault, "memory")
-        files = {**given, **{key: [text] for key, text in shown.items() if isinstance(text, str)}}
+        files = {**by_argument, **{key: [text] for key, text in shown.items() if isinstance(text, str)}}
         reads, writes = (tuple(absolute(text, settings.folder) for key in keys for text in files.get(key, ()))
                          for keys in (READS.get(words[0], ()), WRITES.get(words[0], ())))
         return Job(name, words[0], (*words, *arguments, *option_words(shown)),
@@ -357,7 +357,7 @@ class _JobTable:
     def _arguments(self, command: click.Command) -> tuple[dict[str, list[str]], list[str]]:
         """The positional arguments, by name, and as words of a command line; there a placeholder stands for a missing
         one, so that the options can be checked."""
-        given: dict[str, list[str]] = {}
+        by_argument: dict[str, list[str]] = {}
         names = argument_names(command)
         for argument in names:
             value = self.table.get(argument)
@@ -370,8 +370,8 @@ class _JobTable:
             elif "-" in texts:
                 self.wrong(f"{argument}: a job has no standard input", argument)
             else:
-                given[argument] = list(texts)
-        return given, argument_words([text for name in names for text in given.get(name, ["?"])])
+                by_argument[argument] = list(texts)
+        return by_argument, argument_words([text for name in names for text in by_argument.get(name, ["?"])])
 
     def _options(self, command: click.Command, defaults: Mapping[str, Any],
                  used_defaults: set[str]) -> dict[str, str | bool]:

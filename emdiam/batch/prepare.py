@@ -225,12 +225,12 @@ class Question:
 def question_of(job: Job, memory: int | None, exists: bool = True) -> Question:
     """The question for a job with valid options; its store is the last file that it reads. exists : whether there is
     one yet."""
-    given = {name: job.options[name] for name in _OF_PLANS if name in job.options}
+    chosen = {name: job.options[name] for name in _OF_PLANS if name in job.options}
     directed, name = bool(job.options.get("directed")), str(job.options.get("weight", ""))
     weighted = bool(name or job.options.get("weighted"))
     planned = job.options.get("device", "cpu") == "cpu"
     return Question(job.command, job.reads[-1] if exists else "", job.method,
-                    {"memory": memory, **given} if planned else None,
+                    {"memory": memory, **chosen} if planned else None,
                     None if job.command in _EITHER else directed, weighted, name, job.arguments)
 
 

@@ -249,7 +249,7 @@ class _Proof:
         for number in distinct(self.member[is_open]).tolist():
             vertices = np.flatnonzero(self.member == number)
             columns = [column for column in self.columns if column.component == number]
-            held = self._hold(len(vertices) * self._pair_bytes(len(columns)))
+            booked = self._hold(len(vertices) * self._pair_bytes(len(columns)))
             points = np.empty((len(vertices), len(columns)), self._dtype)
             first = 0
             for group in self._groups(columns):
@@ -268,21 +268,21 @@ class _Proof:
                               f" {int(self.lower[vertices[pair[0]]])}: vertex {two} may be farther")
             settled = vertices[is_open[vertices]]
             self.upper[settled] = self.lower[settled]
-            self._budget.program -= held
+            self._budget.program -= booked
         self._budget.program -= parts.nbytes
 
     def _parts(self) -> np.ndarray:
         """The components of the graph without the sources: for each vertex the smallest vertex of its component, id[n].
         One pass."""
         store, threads = self._store, self._budget.threads
-        held = self._hold(store.n_vertices * (2 * store.id_dtype.itemsize + 1) + scan_bytes(store, threads))
+        booked = self._hold(store.n_vertices * (2 * store.id_dtype.itemsize + 1) + scan_bytes(store, threads))
         is_source = np.zeros(store.n_vertices, bool)
         is_source[self._sources] = True
         labelling = Labelling(store.n_vertices, store.id_dtype, symmetric=True)
         scan_arcs(store, threads, lambda run, ids: labelling.add_others(run, ids, is_source))
         self._report.scans += 1
         parts = labelling.flat()[0]
-        self._budget.program -= held - parts.nbytes
+        self._budget.program -= booked - parts.nbytes
         return parts
 
     def _hold(self, need: int) -> int:

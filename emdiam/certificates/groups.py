@@ -213,13 +213,13 @@ def prove_gathered(gathered: list[Gathered], walks: Walks, store: Store, budget:
     """Prove all pairs of unsettled vertices, by their labels and by walks. Raises Refused with an unproved pair."""
     (budget.progress or silent)(Event("pairs"))
     report.pairs = 0
-    held = sum(left.vertices.nbytes + left.points.nbytes for left in gathered)
+    gathered_bytes = sum(left.vertices.nbytes + left.points.nbytes for left in gathered)
     for left in gathered:
         points, others = left.points, walks.columns(left.vertices, left.points.dtype)
         if others.size:
-            check_room(2 * others.nbytes + points.nbytes, budget.room(held))
+            check_room(2 * others.nbytes + points.nbytes, budget.room(gathered_bytes))
             points = np.concatenate((points, others), axis=1)
-        proof = prove_pairs(points, left.part.upper, budget.room(held))
+        proof = prove_pairs(points, left.part.upper, budget.room(gathered_bytes))
         report.pairs += proof.looked_at
         if proof.unproved is not None:
             one, two = store.user_ids(left.vertices[list(proof.unproved)])

@@ -48,11 +48,11 @@ def read_sealed(path: str | Path, keys: Mapping[str, tuple[str, ...]], version: 
     if not isinstance(document, dict) or document.get("format") not in list(keys):
         raise InputError("this is not a certificate of emdiam", path=path,
                          remedy="make one with: emdiam exact STORE --certificate FILE")
-    given = document.get("version")
-    if type(given) is int and given > version:
-        raise InputError(f"the certificate has version {given}, this program reads up to {version}", path=path,
+    written = document.get("version")
+    if type(written) is int and written > version:
+        raise InputError(f"the certificate has version {written}, this program reads up to {version}", path=path,
                          remedy="upgrade emdiam")
-    if type(given) is not int or given != version or tuple(document) != keys[document["format"]]:
+    if type(written) is not int or written != version or tuple(document) != keys[document["format"]]:
         raise InputError("the certificate does not have the parts of one", path=path, remedy=REMEDY)
     del document["digest"]
     with understood(path):

@@ -20,12 +20,12 @@ from .outcome import HELP, USER_FAULT, Suggesting, run
 from .output import complain
 from .process import (
     allow_many_files,
+    exit_with,
     fill_closed_streams,
     hide_warnings_of_libraries,
     own_process,
     settle_malloc,
     settle_start,
-    spare_the_end,
     stopping_on_signals,
 )
 
@@ -115,5 +115,4 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if code is None:
             complain("emdiam: stopped by the user")
             code = USER_FAULT
-    spare_the_end()
-    sys.exit(code)
+    exit_with(code)

@@ -178,13 +178,11 @@ def options_of(command: click.Command) -> set[str]:
 
 def homes(command: click.Command) -> dict[str, str]:
     """Each option of a group with the name of the first command that has it; empty for a command alone."""
-    context, found = click.Context(command), dict[str, str]()
     if not isinstance(command, click.Group):
-        return found
-    for name in command.list_commands(context):
-        inner = command.get_command(context, name)
-        found |= {option: name for option in options_of(inner) if option not in found} if inner else {}
-    return found
+        return {}
+    context = click.Context(command)
+    return {option: name for name in reversed(command.list_commands(context))
+            if (inner := command.get_command(context, name)) is not None for option in options_of(inner)}
 
 
 def _say_of_which(error: EmdiamError, ctx: click.Context) -> None:
@@ -192,8 +190,7 @@ def _say_of_which(error: EmdiamError, ctx: click.Context) -> None:
     from ..terms import in_options, reword
 
     if known := homes(ctx.find_root().command):
-        own = options_of(ctx.command)
-        reword(error, lambda text: in_options(text, short_help.names_of(ctx)[0], own, known))
+        reword(error, lambda text: in_options(text, short_help.names_of(ctx)[0], options_of(ctx.command), known))
 
 
 def _show_all(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
@@ -362,8 +359,7 @@ def _of_kind(kind: type[Any], values: Mapping[str, Any], seconds: float) -> dict
     named = [one for one in fields(kind) if one.init]
     empty: dict[str, Any] = {one.name: {} if str(one.type).startswith("dict") else None
              for one in named if one.default is MISSING and one.default_factory is MISSING}
-    whole: dict[str, Any] = kind(**empty | {one.name: known[one.name] for one in named if one.name in known}).to_dict()
-    return whole
+    return dict(kind(**empty | {one.name: known[one.name] for one in named if one.name in known}).to_dict())
 
 
 SCHEMA = 1
@@ -453,12 +449,6 @@ def begin_log(path: str | Path, command: str, arguments: dict[str, Any]) -> Even
     log = EventLog(path)
     store = None if command in ("convert", "generate") else arguments.get("store")
     log.write("begin", {"schema": SCHEMA, "command": command, "version": __version__, "arguments": arguments,
-                        "store_digest": None if store is None else store_digest(str(store)), "process": os.getpid()})
+                        "store_digest": None if store is None else stored_record(str(store)).get("chunk_digest"),
+                        "process": os.getpid()})
     return log
-
-
-def store_digest(store: str) -> str | None:
-    """The digest in the record of a store, without opening it; None if the path is not a store on a disk (the command
-    itself reports that)."""
-    digest = stored_record(store).get("chunk_digest")
-    return None if digest is None else str(digest)

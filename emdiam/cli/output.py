@@ -8,7 +8,6 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from textwrap import fill
 from typing import Any, TextIO
 
 import click
@@ -95,6 +94,8 @@ def by_words(text: str, width: int) -> str:
 
 def _folded(line: str, width: int) -> str:
     """A folded long line."""
+    from textwrap import fill
+
     before, gap, last = line.rpartition("  ")
     if " " in last and before and width - len(before + gap) < _NARROWEST:  # the last column on separate lines
         return before.rstrip() + "\n" + fill(last, width, initial_indent="    ", subsequent_indent="    ", **_WHOLE)

@@ -292,8 +292,8 @@ class Dealer:
         with self._lock:
             at = hand.next.copy()
             hand.next += counts
-        given = hand.weights[:0] if weights is None else weights
-        deal_rows((run.rows, run.starts, ids), given, self._new_of, ranges, at, hand.heads, hand.ids, hand.weights)
+        values = hand.weights[:0] if weights is None else weights
+        deal_rows((run.rows, run.starts, ids), values, self._new_of, ranges, at, hand.heads, hand.ids, hand.weights)
 
     def handed_out(self, run_end: int) -> None:
         """Note that runs up to this chunk have been handed to threads."""

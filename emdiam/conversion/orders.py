@@ -136,7 +136,7 @@ class Order:
 
 def _imported(module: str, name: str) -> Callable[..., Any]:
     """A function of a module in this package, imported when it is called."""
-    return lambda *given: getattr(import_module(module, __package__), name)(*given)
+    return lambda *arguments: getattr(import_module(module, __package__), name)(*arguments)
 
 
 ORDERS = {order.name: order for order in (

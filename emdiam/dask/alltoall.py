@@ -168,8 +168,8 @@ class AllToAll:
 
         Returns (received payloads by rank, facts int64[ranks, f]). Blocks until all have arrived. Raises PeerLost."""
         begin = self._begin_round()
-        raw, given = _narrow(facts), {rank: payloads.get(rank, _NOTHING) for rank in self.others}
-        self._send(given, raw)
+        raw, outgoing = _narrow(facts), {rank: payloads.get(rank, _NOTHING) for rank in self.others}
+        self._send(outgoing, raw)
         result: dict[int, np.ndarray] = {}
         table = np.empty((self.size, len(facts)), np.int64)
         table[self.rank] = facts
@@ -178,9 +178,9 @@ class AllToAll:
             table[rank] = _wide(theirs, len(facts))
             data = np.frombuffer(data, np.uint8)
             result[rank] = data if data.flags.writeable else data.copy()
-        if any(data.nbytes > _SMALL for data in given.values()):
+        if any(data.nbytes > _SMALL for data in outgoing.values()):
             self._finish_sending()  # the caller may overwrite its arrays
-        self.counts.payload_bytes += sum(len(data) for data in given.values())
+        self.counts.payload_bytes += sum(len(data) for data in outgoing.values())
         self.counts.wait_seconds += time.perf_counter() - begin
         return result, table
 
@@ -217,16 +217,16 @@ class AllToAll:
         if self._lost is not None:
             raise self._lost
 
-    def _send(self, given: dict[int, np.ndarray], facts: bytes) -> None:
+    def _send(self, outgoing: dict[int, np.ndarray], facts: bytes) -> None:
         """Start sending the messages of this round, after the earlier ones are sent; copies small data."""
         self._finish_sending()
         messages = {rank: {"verb": self._verb, "round": self._round, "facts": facts,
                           "data": to_serialize(data) if data.nbytes > _SMALL else data.tobytes()}
-                   for rank, data in given.items()}
+                   for rank, data in outgoing.items()}
         if messages:
             self._sending = asyncio.run_coroutine_threadsafe(self._write(messages), self._loop)
-        self.counts.messages += len(given)
-        self.counts.fact_bytes += len(facts) * len(given)
+        self.counts.messages += len(outgoing)
+        self.counts.fact_bytes += len(facts) * len(outgoing)
 
     async def _write(self, messages: dict[int, dict[str, Any]]) -> None:
         await asyncio.gather(*(self._comms[rank].write(message) for rank, message in messages.items()))

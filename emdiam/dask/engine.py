@@ -268,7 +268,7 @@ class DaskEngine(ColumnCounting, Engine):
         key, old = ref(bound).key, None if seeds is not None else values
         if limit >= bound.unreached:
             raise OverflowError(f"the limit {limit} does not fit the bound column ({bound.dtype})")
-        wanted, starts = (np.asarray([] if seeds is None else given, np.int64) for given in (seeds, values))
+        wanted, starts = (np.asarray([] if seeds is None else entries, np.int64) for entries in (seeds, values))
         wanted, starts = wanted[starts <= limit], starts[starts <= limit]
         owners, levels = self.group.owners(wanted), np.unique(starts)
         self.reporter.begin()

@@ -52,15 +52,15 @@ def open_dask_engine(
             memory = default_memory_bytes() // ((cluster.workers or 1) + 1 if here else 1)
         plan = plan_client(store, needs, memory)
         client = stack.enter_context(connected(cluster, threads))
-        given = await_workers(client, partial(_say_started, progress, cluster.workers)) if here else client.nthreads()
-        addresses = chosen_workers(client.scheduler.address, given, cluster.workers)
+        cores = await_workers(client, partial(_say_started, progress, cluster.workers)) if here else client.nthreads()
+        addresses = chosen_workers(client.scheduler.address, cores, cluster.workers)
         # Workers of an existing scheduler measure the memory of their machines themselves.
         share = (default_memory_bytes() - plan.planned_rss_bytes) // len(addresses) if here else None
         spec = RankSpec(
             store=worker_path(store), digest=store.digest, ranges=balanced_ranges(store, len(addresses)),
             addresses=addresses, phases=needs.phases, pool_wanted=needs.pool.wanted,
             memory_bytes=cluster.worker_memory_bytes or share,
-            threads=cluster.worker_threads or min(given[address] for address in addresses),
+            threads=cluster.worker_threads or min(cores[address] for address in addresses),
             dense_arcs=options.get("dense_arcs", -1), device=cluster.device, vram_bytes=cluster.vram_bytes)
         group = RankGroup(client, store, spec, mend=client.cluster.mend if here else None)
         stack.callback(group.close)

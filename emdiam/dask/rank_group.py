@@ -158,8 +158,8 @@ class RankGroup:
             unused[:], self.unused[:] = self.unused, []
         try:
             with _reaching():
-                for rank, given in args.items():
-                    calls[rank] = self.ranks[rank].run(self.number, verb, given, unused)
+                for rank, arguments in args.items():
+                    calls[rank] = self.ranks[rank].run(self.number, verb, arguments, unused)
             return self._results(calls)
         except BaseException as error:
             self._settle(calls, f"{type(error).__name__}: {error}")

@@ -47,7 +47,7 @@ class BallCount:
         return self._done == self._wanted
 
     @property
-    def begun(self) -> bool:
+    def started(self) -> bool:
         """Whether there is a result."""
         return self._done > 0
 
@@ -114,7 +114,7 @@ class SourceCount:
         self.samples, self.complete = 0, False
 
     @property
-    def begun(self) -> bool:
+    def started(self) -> bool:
         """Whether there is a result."""
         return self.complete or self.samples > 0
 

@@ -58,21 +58,21 @@ def needs_of(store: Store, asked: DistanceOptions, log2_registers: int = 0) -> N
     2^log2_registers registers in a run of HyperBall."""
     n = store.n_vertices
 
-    def phases(held: int) -> tuple[Phase, ...]:
+    def phases(own: int) -> tuple[Phase, ...]:
         if not asked.proved:
-            return traversal_phases(store, lambda column: held, keeps_distances=False)
-        return traversal_phases(store, lambda column: held + distance_bytes(store, column) + proof_bytes(store, column))
+            return traversal_phases(store, lambda column: own, keeps_distances=False)
+        return traversal_phases(store, lambda column: own + distance_bytes(store, column) + proof_bytes(store, column))
 
     if asked.method == HYPERBALL:
         rows = 1 + groups_of(log2_registers)
-        held = hyperball_bytes(n, log2_registers) + counted_bytes(n, rows, rows) + _bytes(asked, n, 32 * n)
-        return Needs("distances", phases(held)).fixed()
+        own = hyperball_bytes(n, log2_registers) + counted_bytes(n, rows, rows) + _bytes(asked, n, 32 * n)
+        return Needs("distances", phases(own)).fixed()
     sums = _bytes(asked, n, DistanceSums.bytes_for(n) + 9 * n)
     proof = proof_bytes(store, 4) if asked.proved else 0
-    held = sums + (16 * n if asked.method == EXACT else 0) + counted_bytes(n, MOST_GROUPS)
+    own = sums + (16 * n if asked.method == EXACT else 0) + counted_bytes(n, MOST_GROUPS)
     pool = Pool(batch_bytes(n, MOST_BITS), batch_bytes(n, NARROW_BITS), batch_bytes(n, WORD_BITS))
-    return Needs("distances", phases(held), pool,
-                 tables_bytes=held + proof, device=DeviceState(1 + asked.proved, batches=True))
+    return Needs("distances", phases(own), pool, tables_bytes=own + proof,
+                 device=DeviceState(1 + asked.proved, batches=True))
 
 
 def _bytes(asked: DistanceOptions, n_vertices: int, sums: int) -> int:
@@ -180,7 +180,7 @@ class _Counting:
                 self.count.run()
         except KeyboardInterrupt:
             self.why, self.interrupted = "stopped by the user", True
-        if self.count is None or not self.count.begun:
+        if self.count is None or not self.count.started:
             raise StoppedEarly(f"{self.why} before anything was counted")
         result, used = self.count.result(), self.engine.reporter.stats() - before
         result.levels, result.edges_scanned = used.levels, used.edges_scanned

@@ -37,7 +37,7 @@ class DiskFrontier:
     most: int
     count: int = 0
     first: int = -1
-    _held: dict[int, list[tuple[np.ndarray, np.ndarray]]] = field(default_factory=dict)
+    _pieces: dict[int, list[tuple[np.ndarray, np.ndarray]]] = field(default_factory=dict)
     _written: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)  # (vertices, masks, count)
     _file: ScratchFile | None = None
     _in_memory: int = 0
@@ -51,7 +51,7 @@ class DiskFrontier:
         self.count += len(vertices)
         if self._file is None and self._in_memory + len(vertices) <= self.most:
             self._in_memory += len(vertices)
-            self._held.setdefault(range_number, []).append((vertices, masks))
+            self._pieces.setdefault(range_number, []).append((vertices, masks))
             return
         if self._file is None:
             self._file = self.scratch.file()
@@ -68,7 +68,7 @@ class DiskFrontier:
 
     def within(self, range_number: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """(vertices, masks) of a range, in pieces, ascending."""
-        yield from self._held.get(range_number, ())
+        yield from self._pieces.get(range_number, ())
         for at_vertices, at_masks, count in self._written.get(range_number, ()):
             assert self._file is not None, "something was written"
             for start in range(0, count, PIECE):
@@ -81,21 +81,21 @@ class DiskFrontier:
 
     def sources(self) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
         """All vertices in pieces of about PIECE, int64, for Rows.send."""
-        held: list[tuple[np.ndarray, np.ndarray]] = []
+        batch: list[tuple[np.ndarray, np.ndarray]] = []
         count = 0
-        for number in sorted({*self._held, *self._written}):
+        for number in sorted({*self._pieces, *self._written}):
             for vertices, masks in self.within(number):
                 if count and count + len(vertices) > PIECE:
-                    yield self._joined(held)
-                    held, count = [], 0
+                    yield self._joined(batch)
+                    batch, count = [], 0
                 for start in range(0, len(vertices), PIECE):
-                    held.append((vertices[start : start + PIECE], masks[start : start + PIECE]))
-                    count += len(held[-1][0])
+                    batch.append((vertices[start : start + PIECE], masks[start : start + PIECE]))
+                    count += len(batch[-1][0])
                     if count >= PIECE:
-                        yield self._joined(held)
-                        held, count = [], 0
-        if held:
-            yield self._joined(held)
+                        yield self._joined(batch)
+                        batch, count = [], 0
+        if batch:
+            yield self._joined(batch)
 
     def _joined(self, parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray | None]:
         vertices = np.concatenate([vertices for vertices, _ in parts]).astype(np.int64)
@@ -112,7 +112,7 @@ class DiskFrontier:
         """Drop the content and the file."""
         if self._file is not None:
             self._file.close()
-        self._held, self._written = {}, {}
+        self._pieces, self._written = {}, {}
 
 
 @kernel

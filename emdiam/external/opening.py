@@ -87,8 +87,8 @@ def plan_external(
     pool += min(needs.room_bytes, free // 4)
     unit = min(_MOST_UNIT, _LEAST_UNIT + free // 4 // (_RANGES + _BUFFERS))
     run = longest_run(lambda run: buffer_bytes(fetchers, run, block) <= free // 8)
-    held = base + tables + fixed + (_RANGES + _BUFFERS) * unit + pool + buffer_bytes(fetchers, run, block)
-    slots = (memory - held) // block
+    beside_arena = base + tables + fixed + (_RANGES + _BUFFERS) * unit + pool + buffer_bytes(fetchers, run, block)
+    slots = (memory - beside_arena) // block
     offset_slots = max(_SLOTS, min(offsets.n_chunks, slots // 4))
     arc_slots = max(1, min(ids.n_chunks, slots - offset_slots))
     if arena_bytes is not None:
@@ -99,7 +99,7 @@ def plan_external(
         memory_limit_bytes=memory, base_bytes=base,
         phases=(Phase("vertex state on disk", state / max(1, store.n_vertices), state),),
         buffer_bytes=buffer_bytes(fetchers, run, block), arena_bytes=arenas,
-        planned_rss_bytes=held + arenas, minimum_bytes=works, n_blocks=ids.n_chunks,
+        planned_rss_bytes=beside_arena + arenas, minimum_bytes=works, n_blocks=ids.n_chunks,
         arena_blocks=arc_slots, pool_bytes=pool, run_blocks=run, in_ram=arc_slots >= ids.n_chunks,
         disk_bytes=disk_bytes(store)))
 

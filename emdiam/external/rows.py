@@ -210,10 +210,10 @@ def gather_bounds(items, slot_of, shift, vertices, starts, ends):
 
 
 @kernel
-def send_arcs(piece, shift, vertices, starts, ends, given, up, state, heads, values):
+def send_arcs(piece, shift, vertices, starts, ends, row_values, up, state, heads, values):
     """Write (head, value of the row) of arcs in the blocks of the piece, up to the room; returns their number.
 
-    piece : from Pager.sweep. vertices, starts, ends : int64[k] ascending, rows; given : a value for each, or length 0.
+    piece : from Pager.sweep. vertices, starts, ends : int64[k] ascending, rows; row_values : one for each, or length 0.
     up : only heads above their vertex. state : int64[5] = the current block, and the end of the taken blocks; the row
     (-1: search for it) and arc to continue with; whether all is done.
     """
@@ -243,8 +243,8 @@ def send_arcs(piece, shift, vertices, starts, ends, given, up, state, heads, val
                 if up and np.int64(w) <= vertices[row]:
                     continue
                 heads[count] = w
-                if len(given):
-                    values[count] = given[row]
+                if len(row_values):
+                    values[count] = row_values[row]
                 count += 1
             row += 1
         state[_CHUNK] += 1

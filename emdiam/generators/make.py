@@ -271,11 +271,11 @@ def generate(name: str, target: str | Path, *, vertices: int | None = None, seed
     return GenerateReport(report, source.known_diameter, source.description)
 
 
-def _parse_values(graph_class: GraphClass, given: Mapping[str, Value]) -> dict[str, Any]:
+def _parse_values(graph_class: GraphClass, chosen: Mapping[str, Value]) -> dict[str, Any]:
     """The value of every parameter of the class, checked against its kind and range, or its default."""
     known = {p.name: p for p in graph_class.parameters}
     values: dict[str, Any] = {p.name: p.default for p in graph_class.parameters}
-    for key, value in given.items():
+    for key, value in chosen.items():
         name = key.replace("-", "_")
         if name not in known:
             raise no_such(f"parameter of {graph_class.name}", key, known)

@@ -209,7 +209,7 @@ class WholeBatch:
         kernels = KernelFile(device, "multi_source_whole.cu", {**graph.macros, "WORDS": words}, self._block)
         counts, reach = device.empty(3 * (_COUNTS + words), np.uint64), device.empty(2 + 64 * words, np.uint64)
         # Sources and the addresses of their columns, in one copy.
-        given = device.array(np.concatenate([np.asarray(sources).astype(np.uint64), *(
+        sent = device.array(np.concatenate([np.asarray(sources).astype(np.uint64), *(
             [] if columns is None else [column_addresses(device, n, columns, k)])]))
         missing = 0 if targets is None else int(np.bitwise_count(targets).sum()) * k
         if self._epoch + n + 1 > UNREACHED:  # each level has its own mark
@@ -217,11 +217,11 @@ class WholeBatch:
             self._epoch = 1
         kernels.launch_resident(
             "whole_batch", blocks_for(words * n, kernels.block("whole_batch"), device), graph.offsets, graph.neighbours,
-            graph.incoming.offsets, graph.incoming.neighbours, n, graph.n_arcs, given[:k], k,
+            graph.incoming.offsets, graph.incoming.neighbours, n, graph.n_arcs, sent[:k], k,
             counts if targets is None else device.array(targets), np.uint32(targets is not None), missing,
             np.float64(self._push_cost), *graph.queues(device),
             *graph.planes(device, 3, words), self._marks,
-            np.uint32(self._epoch), *self._wide, given[-k:], np.uint32(columns is not None), counts,
+            np.uint32(self._epoch), *self._wide, sent[-k:], np.uint32(columns is not None), counts,
             reach, self._barrier)
         levels, arcs, *found = device.to_host(reach).tolist()
         graph.scanned.arcs += arcs

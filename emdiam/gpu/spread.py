@@ -144,10 +144,10 @@ class WholeSpread:
         the bound value - 1."""
         device, graph, n = self.device, self._graph, self._graph.n_vertices
         k = 0 if due is None else due.shape[1]
-        given = self._counts if due is None else device.array(due.ravel())
+        seeds = self._counts if due is None else device.array(due.ravel())
         self._kernels.launch_resident(
             "whole_spread", blocks_for(n, self._kernels.block("whole_spread"), device), graph.offsets, graph.neighbours,
-            n, bound, given[:k], given[k : 2 * k], k, value, limit, np.uint32(due is None), *graph.queues(device),
+            n, bound, seeds[:k], seeds[k : 2 * k], k, value, limit, np.uint32(due is None), *graph.queues(device),
             *self._wide, self._counts, self._lowered, self._barrier)
         lowered, arcs = device.to_host(self._lowered).tolist()
         graph.scanned.arcs += arcs

@@ -125,15 +125,15 @@ class CostModel:
     """Measured costs of a method.
 
     least_reads, usual_reads : how often it reads all edges if no block stays in memory: on the easiest graphs, and
-    (median) on graphs of small diameter. held : bytes that it takes beside program and arena. probed_reads : how often
-    it reads all edges, by the probe. scratch : (store, plan) -> bytes on disk at worst. scratch_reads : expected bytes
-    that it reads from there. most_reads : the largest number on measured graphs, None if few were measured.
+    (median) on graphs of small diameter. extra_bytes : beside program and arena. probed_reads : how often it reads all
+    edges, by the probe. scratch : (store, plan) -> bytes on disk at worst. scratch_reads : expected bytes that it reads
+    from there. most_reads : the largest number on measured graphs, None if few were measured.
     dense_reads : usual and largest number for graphs with many arcs a vertex; None: the same as for others.
     """
 
     least_reads: float
     usual_reads: float
-    held: Callable[[CostInputs], int]
+    extra_bytes: Callable[[CostInputs], int]
     probed_reads: Callable[[CostInputs, Probe], float]
     scratch: Callable[[Store, MemoryPlan], int] = lambda store, plan: 0
     scratch_reads: Callable[[CostInputs], int] = lambda inputs: 0
@@ -178,7 +178,7 @@ def make_forecast(inputs: CostInputs, model: CostModel, on_gpu: bool = False) ->
     to which every block is copied once."""
     plan, stored = inputs.plan, inputs.stored_bytes
     least, reads, most = _reads(inputs, model, on_gpu)
-    predicted = plan.base_bytes - UNUSED_BYTES + model.held(inputs) + plan.arena_bytes
+    predicted = plan.base_bytes - UNUSED_BYTES + model.extra_bytes(inputs) + plan.arena_bytes
     predicted += predicted // _CUSHION
     if plan.disk_bytes:
         predicted = plan.planned_rss_bytes

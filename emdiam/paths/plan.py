@@ -20,8 +20,8 @@ from .methods import AUTO, METHODS
 from .queued import queue_bytes
 
 # Bytes a vertex of a search in addition to distances and ids (search_bytes adds them).
-_HELD = {"dijkstra": 16, "bellman-ford": 16, "frontier-bellman-ford": 24, "light-heavy": 65, "sorted-buckets": 57,
-         "near-far": 41, "workfront-sweep": 32, "h-bf": 40, "delta-stepping": 16}
+_VERTEX_BYTES = {"dijkstra": 16, "bellman-ford": 16, "frontier-bellman-ford": 24, "light-heavy": 65,
+                 "sorted-buckets": 57, "near-far": 41, "workfront-sweep": 32, "h-bf": 40, "delta-stepping": 16}
 
 
 # Methods that can also run over blocks of a store.
@@ -77,7 +77,7 @@ def small_arena(arena_bytes: int, least_bytes: int, which: str = "") -> BudgetEr
 def search_bytes(store: Store, method: str, threads: int, *, tree: bool) -> int:
     """Bytes of a search in RAM in addition to the rows."""
     n, ids = store.n_vertices, store.id_dtype.itemsize
-    needed = n * _HELD[method]
+    needed = n * _VERTEX_BYTES[method]
     if method == "delta-stepping":
         # Narrow labels and offsets, and wide distances.
         needed += bins_bytes(n, threads, ids) + 8 * (n // 32 + 1)

@@ -141,7 +141,7 @@ class _Run:
 
     def _record(self, method: str, found: MatrixFigures, lengths: Lengths) -> MatrixRecord:
         return MatrixRecord(
-            format_version=FORMAT_VERSION, n_vertices=self._store.n_vertices, dtype=str(lengths.given),
+            format_version=FORMAT_VERSION, n_vertices=self._store.n_vertices, dtype=str(lengths.output_dtype),
             unreachable=_finite(lengths.unreachable), largest_distance=_nearest(found, lengths),
             unreachable_pairs=found.unreachable, method=method, version=__version__, store_digest=self._store.digest)
 
@@ -153,8 +153,8 @@ class _Run:
             method=plan.method, n_vertices=store.n_vertices, largest_distance=_length(made.found, lengths),
             tiles=plan.tiles, out=None if out is None else str(out), n_arcs=store.n_arcs,
             unreachable_pairs=made.found.unreachable,
-            dtype=str(lengths.given), unreachable=_finite(lengths.unreachable), weighted=store.weights is not None,
-            directed=store.directed, where=plan.where, tile_edge=plan.edge,
+            dtype=str(lengths.output_dtype), unreachable=_finite(lengths.unreachable),
+            weighted=store.weights is not None, directed=store.directed, where=plan.where, tile_edge=plan.edge,
             matrix_bytes=plan.matrix_bytes, disk_bytes=plan.disk_bytes, seconds=dict(self._meter.seconds),
             details=made.details, weight=store.record.weight_name, distances=made.matrix,
             ids=None if made.matrix is None else self._ids())

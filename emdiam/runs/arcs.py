@@ -129,16 +129,16 @@ def opened(session: Session, phases: tuple[Phase, ...], batches: bool = False, d
         yield engine if device is None else stack.enter_context(engine_both_ways(engine, device, vram))
 
 
-def component_counts(store: Store | str | Path, given: Mapping[str, Any],
+def component_counts(store: Store | str | Path, options: Mapping[str, Any],
                      progress: Listener | None = None) -> dict[str, Any]:
     """Strong and weak components of a store with directions: n_strong_components, largest_strong_component,
-    strongly_connected, n_components, largest_component (vertices). given : memory, arena, threads. Raises InputError
+    strongly_connected, n_components, largest_component (vertices). options : memory, arena, threads. Raises InputError
     (StoreError, BudgetError)."""
     import numpy as np
 
     from ..methods.directed.method import phases
 
-    shared = shared_fields({name: given[name] for name in ("memory", "arena", "threads") if name in given}, "info")
+    shared = shared_fields({name: options[name] for name in ("memory", "arena", "threads") if name in options}, "info")
     task = Task("components", None, metric=ARCS, **shared)
     with store_of(store, task) as place, opened(Session(place, task, progress), phases(place)) as engine:
         engine.reporter.tick("components")

@@ -281,8 +281,8 @@ def structure_needs(store: Store) -> Needs:
     only twice."""
     n = store.n_vertices
     rows = (store.n_arcs // 2 + 1) * store.id_dtype.itemsize
-    held = max(triangle_bytes(n), core_bytes(n)) + 24 * _DEGREES_AT_A_TIME
-    return Needs("profile", traversal_phases(store, lambda column: held, keeps_distances=False),
+    table_bytes = max(triangle_bytes(n), core_bytes(n)) + 24 * _DEGREES_AT_A_TIME
+    return Needs("profile", traversal_phases(store, lambda column: table_bytes, keeps_distances=False),
                  Pool(rows, min(rows, 1 << 20), min(rows, 1 << 22))).fixed()
 
 

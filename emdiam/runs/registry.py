@@ -175,14 +175,14 @@ def option_names(method: str) -> list[str]:
             if field.name not in ("earlier", "certified") and (field.name not in _OF_EXACT or entry.family == "exact")]
 
 
-def method_options(method: str, given: Mapping[str, Any]) -> MethodOptions:
+def method_options(method: str, named: Mapping[str, Any]) -> MethodOptions:
     """The options object of a method from options by name. Raises InputError for an unknown method or an option that it
     does not have."""
     known = option_names(method)
-    for name in given:
+    for name in named:
         if name not in known:
             raise _no_option(method, name, known)
-    return entry_of(method).definition().options(**given)
+    return entry_of(method).definition().options(**named)
 
 
 def _no_option(method: str, name: str, known: list[str]) -> InputError:

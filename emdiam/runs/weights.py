@@ -193,8 +193,8 @@ class _Attempt:
         store, task = session.store, session.task
         self._session, self._kind = session, methods_of(task.command)[task.method]
         self._known = PlannedComponents(1, program_bytes()) if known is None else known
-        held, spare = task.writing_bytes, self._kind.least_room
-        self.memory, base = session.memory_bytes, base_bytes(store, self._known.program) + held
+        writing_bytes, spare = task.writing_bytes, self._kind.least_room
+        self.memory, base = session.memory_bytes, base_bytes(store, self._known.program) + writing_bytes
         beside = (STATE_BYTES + self._kind.vertex_bytes) * store.n_vertices + COMPONENT_BYTES * (
             self._known.components - 1)
         plan = plan_arcs(store, task.threads, self.memory - base, beside, spare, task.arena_bytes)

@@ -228,12 +228,12 @@ class StoreRecord:
         """A plain dict for the attributes."""
         names = _names(self.format_version)
         # The other fields are plain: asdict, which inspects every value, takes longer than a search of a tiny graph.
-        given = {name: copy(value) if type(value) in (list, dict) else value for name, value in vars(self).items()
+        present = {name: copy(value) if type(value) in (list, dict) else value for name, value in vars(self).items()
                  if name in names and value is not None}
-        if isinstance(self.weights, WeightRecord) and "weights" in given:
-            given["weights"] = self.weights.to_dict()
+        if isinstance(self.weights, WeightRecord) and "weights" in present:
+            present["weights"] = self.weights.to_dict()
         empty = {*(() if self.directed else ("directed",)), *(() if self.reading else ("reading",))}
-        return {name: value for name, value in given.items() if name not in empty}
+        return {name: value for name, value in present.items() if name not in empty}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> StoreRecord:

@@ -23,7 +23,7 @@ from ..progress import Tick, no_tick
 from ..store.array_reader import Chunks
 from .counters import Counters, SharedCounters
 from .rows import RowCheck
-from .threads import Begun, Threads
+from .threads import Threads, ThreadWork
 
 # kernel(chunks, position, turn, grain, ids) -> arcs scanned
 BlockKernel = Callable[[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray], int]
@@ -167,15 +167,15 @@ class Loading:
     blocks : int64[k]. here : the waiting thread fetches them itself if they are a single run.
     """
 
-    _begun: Begun | None
+    _fetching: ThreadWork | None
 
     def __init__(self, pager: Pager, blocks: np.ndarray, keep: np.ndarray, here: bool) -> None:
-        self._runs, self._begun = list(pager.runs(blocks)), None
+        self._runs, self._fetching = list(pager.runs(blocks)), None
         slots = pager.arena.reserve_slots(blocks, keep)
         self.blocks, self._pager, self._slots = blocks, pager, dict(zip(blocks.tolist(), slots.tolist(), strict=True))
         pager.on_way.append(self)
         if not here or len(self._runs) > 1:
-            self._begun = pager.threads.begin(self._runs, self._fetch)
+            self._fetching = pager.threads.begin(self._runs, self._fetch)
 
     def _fetch(self, run: tuple[int, int]) -> None:
         first, count = run
@@ -185,10 +185,10 @@ class Loading:
         """Wait until the blocks are loaded; they count as used now. Raises StoreError."""
         begin, arena = time.perf_counter(), self._pager.arena
         try:
-            if self._begun is None:
+            if self._fetching is None:
                 self._fetch(self._runs[0])
             else:
-                self._begun.wait(tick)
+                self._fetching.wait(tick)
         except BaseException:
             self._end()
             raise
@@ -199,8 +199,8 @@ class Loading:
 
     def stop(self) -> None:
         """Cancel the loading of all its blocks."""
-        if self._begun is not None:
-            self._begun.stop()
+        if self._fetching is not None:
+            self._fetching.stop()
         self._end()
 
     def _end(self) -> None:

@@ -18,7 +18,7 @@ class Reserve:
     def __init__(self, plan: MemoryPlan, pager: Pager) -> None:
         self._plan, self._pager = plan, pager
         self._left, self._width, self._taken = plan.reserve_bytes, 1, 0
-        self._held: dict[str, int] = {}
+        self._reserved: dict[str, int] = {}
 
     def widen(self, item: int) -> None:
         """Account for columns with entries of `item` bytes, unless they were as wide before. Raises MoreMemoryError."""
@@ -33,8 +33,8 @@ class Reserve:
     def hold(self, what: str, n_bytes: int) -> None:
         """Account for `n_bytes` of `what`, a noun in the plural, in place of its previous amount. Raises
         MoreMemoryError."""
-        self._take(n_bytes - self._held.get(what, 0), what)
-        self._held[what] = n_bytes
+        self._take(n_bytes - self._reserved.get(what, 0), what)
+        self._reserved[what] = n_bytes
 
     def take_rest(self, *, arena: bool) -> int:
         """Take the remaining reserve, after the last traversal; returns its bytes. arena : also take slots, all but

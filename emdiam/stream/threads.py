@@ -20,7 +20,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class Begun:
+class ThreadWork:
     """Running work of some threads of a pool: task(item) for all items, taken in order. After an error no further item
     is taken. The caller must call `wait` or `stop`."""
 
@@ -95,12 +95,12 @@ class Threads:
                 wait(futures)
         return [result, *(f.result() for f in futures)]
 
-    def begin(self, items: Iterable[T], task: Callable[[T], None]) -> Begun:
+    def begin(self, items: Iterable[T], task: Callable[[T], None]) -> ThreadWork:
         """Start `task(item)` for all items, taken in order, on the fetching threads."""
-        return Begun(self._pool, min(self.fetchers, length_hint(items, self.fetchers)), items, task)
+        return ThreadWork(self._pool, min(self.fetchers, length_hint(items, self.fetchers)), items, task)
 
     def for_each(self, items: Iterable[T], task: Callable[[T], None], tick: Tick = no_tick) -> None:
-        """Run `task(item)` for all items on the fetching threads; see Begun.wait."""
+        """Run `task(item)` for all items on the fetching threads; see ThreadWork.wait."""
         self.begin(items, task).wait(tick)
 
     def close(self) -> None:

@@ -78,8 +78,8 @@ class Front:
         """Whether a bottom-up level that reads only these blocks takes less work than a top-down level. Decoding an id
         counts as the work of an arc."""
         others = len(core.blocks_with(core.work.frontier)) - len(blocks)
-        looked = min(core.table.n_arcs - self.visited_arcs, bias * self.expected)
-        return looked < TOP_DOWN_COST * self.arcs + (others << core.table.shift)
+        scanned = min(core.table.n_arcs - self.visited_arcs, bias * self.expected)
+        return scanned < TOP_DOWN_COST * self.arcs + (others << core.table.shift)
 
     def learned(self, core: Core, scanned: int, bias: float) -> float:
         """The bias after this level, updated with the arcs scanned if it went bottom-up."""

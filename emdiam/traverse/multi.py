@@ -97,10 +97,10 @@ def checked_sources(core: Core, sources: np.ndarray, most: int) -> np.ndarray:
 def spanning_rows(core: Core) -> np.ndarray:
     """Vertices whose row begins in one block and continues in the next, int64[k]."""
     table = core.table
-    held = np.ascontiguousarray(table.first_vertex[1:-1])
-    starts = np.empty(len(held), np.int64)
-    row_starts(*core.offsets, held, starts)
-    return distinct(held[starts < np.arange(1, len(held) + 1) << table.shift])
+    firsts = np.ascontiguousarray(table.first_vertex[1:-1])
+    starts = np.empty(len(firsts), np.int64)
+    row_starts(*core.offsets, firsts, starts)
+    return distinct(firsts[starts < np.arange(1, len(firsts) + 1) << table.shift])
 
 
 class MultiRun:

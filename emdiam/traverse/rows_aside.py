@@ -38,9 +38,9 @@ _NUMBER, _LENGTH = 10, 2
 _LEAST_ROOM = 2 * _NUMBER + _LENGTH
 # Entries of a cursor: its segment (-1: none) and the position there; whether a row of the current block found no room,
 # and whether one of an earlier block did, so that no further rows are copied; number of segments begun for that block,
-# and of those in stock for it (at most _MOST_BEGUN); then segment and position of each in stock.
-_SEGMENT, _AT, _FAILED, _FULL, _BEGUN, _STOCK, _FIRST = 0, 1, 2, 3, 4, 5, 6
-_MOST_BEGUN = 8 * _SEGMENTS
+# and of those in stock for it (at most _MOST_OPENED); then segment and position of each in stock.
+_SEGMENT, _AT, _FAILED, _FULL, _OPENED, _STOCK, _FIRST = 0, 1, 2, 3, 4, 5, 6
+_MOST_OPENED = 8 * _SEGMENTS
 
 
 class ArenaPart:
@@ -242,7 +242,7 @@ class LevelsAside:
 
 
 def _new_cursor() -> np.ndarray:
-    cursor = np.zeros(_FIRST + 2 * _MOST_BEGUN, np.int64)
+    cursor = np.zeros(_FIRST + 2 * _MOST_OPENED, np.int64)
     cursor[_SEGMENT] = -1
     return cursor
 
@@ -294,10 +294,10 @@ def neighbour_at(row, at, before):
 def _take_segment(place, fills, taken, own, spare, more, cursor):
     """Continue in another segment with room: one stocked from an earlier block, one of `spare`, or a new one. Sets the
     cursor's segment to -1 if there is none."""
-    entry = _FIRST + 2 * cursor[_BEGUN]
-    if cursor[_BEGUN] == cursor[_STOCK]:
+    entry = _FIRST + 2 * cursor[_OPENED]
+    if cursor[_OPENED] == cursor[_STOCK]:
         cursor[_SEGMENT] = -1
-        if cursor[_STOCK] == _MOST_BEGUN:
+        if cursor[_STOCK] == _MOST_OPENED:
             return
         i = atomic_add(more, 0, 1)
         if i < len(spare):
@@ -312,7 +312,7 @@ def _take_segment(place, fills, taken, own, spare, more, cursor):
         cursor[entry], cursor[entry + 1] = segment, fills[segment]
         cursor[_STOCK] += 1
     cursor[_SEGMENT], cursor[_AT] = cursor[entry], cursor[entry + 1]
-    cursor[_BEGUN] += 1
+    cursor[_OPENED] += 1
 
 
 @inlined
@@ -321,14 +321,14 @@ def _end_block(fills, cursor, before, at):
 
     before, at : segment and position of the cursor when the block began."""
     if cursor[_FAILED]:
-        for entry in range(_FIRST, _FIRST + 2 * cursor[_BEGUN], 2):
+        for entry in range(_FIRST, _FIRST + 2 * cursor[_OPENED], 2):
             fills[cursor[entry]] = cursor[entry + 1]
         cursor[_SEGMENT], cursor[_AT] = before, at
     else:
-        cursor[_STOCK] -= cursor[_BEGUN]
+        cursor[_STOCK] -= cursor[_OPENED]
         for entry in range(_FIRST, _FIRST + 2 * cursor[_STOCK]):
-            cursor[entry] = cursor[entry + 2 * cursor[_BEGUN]]
-    cursor[_FAILED] = cursor[_BEGUN] = 0
+            cursor[entry] = cursor[entry + 2 * cursor[_OPENED]]
+    cursor[_FAILED] = cursor[_OPENED] = 0
 
 
 @inlined

@@ -59,18 +59,18 @@ def count_triangles(core: Core, room: int, tick: Tick = no_tick) -> np.ndarray:
     bounds = _ranges(np.cumsum(counts), room // item, item)
     spans = list(itertools.pairwise(bounds))
     for span in spans:
-        held = _oriented(core, counts, span, tick)
+        second = _oriented(core, counts, span, tick)
         for other in spans:
-            rows = held if other == span else _oriented(core, counts, other, tick)
-            _meet_all(core, rows, held, triangles)
+            rows = second if other == span else _oriented(core, counts, other, tick)
+            _meet_all(core, rows, second, triangles)
             tick()
     return triangles
 
 
-def _meet_all(core: Core, rows: OrientedRows, held: OrientedRows, triangles: np.ndarray) -> None:
-    """Count the triangles of vertices u of `rows` and v of `held`."""
+def _meet_all(core: Core, rows: OrientedRows, second: OrientedRows, triangles: np.ndarray) -> None:
+    """Count the triangles of vertices u of `rows` and v of `second`."""
     turn = np.zeros(1, np.int64)
-    core.everywhere(lambda: meet(turn, _GRAIN, rows.raw, held.raw, triangles))
+    core.everywhere(lambda: meet(turn, _GRAIN, rows.raw, second.raw, triangles))
 
 
 def _ranges(ends: np.ndarray, room: int, item: int) -> list[int]:
@@ -170,10 +170,10 @@ def fill_heads(piece, layout, span, starts, heads, spanning, filled, offsets):
 
 
 @kernel
-def meet(turn, grain, rows, held, triangles):
-    """Count the triangles u, v, w with u in `rows` and v in `held`, at all three vertices; threads share the work."""
+def meet(turn, grain, rows, second, triangles):
+    """Count the triangles u, v, w with u in `rows` and v in `second`, at all three vertices; threads share the work."""
     first, starts, heads = rows
-    low, begins, others = held
+    low, begins, others = second
     while True:
         start = atomic_add(turn, 0, grain)
         if start >= len(starts) - 1:

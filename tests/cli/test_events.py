@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdiam._version import __version__
-from emdiam.cli.outcome import AT_ONCE, TURNS_AT_ONCE, EventLog, begin_log, store_digest
+from emdiam.cli.outcome import AT_ONCE, TURNS_AT_ONCE, EventLog, begin_log, stored_record
 from emdiam.engine.reporter import MOST_PROFILES, TraversalEvents
 from emdiam.errors import InputError
 from emdiam.progress import Allowance, Event, shared
@@ -274,6 +274,5 @@ def test_a_file_that_cannot_be_opened_is_refused_before_the_work(tmp_path: Path,
 
 def test_the_digest_is_read_without_the_store(grid: Path, tmp_path: Path):
     with open_store(grid) as store:
-        assert store_digest(str(grid)) == store.digest
-    assert store_digest(str(tmp_path)) is None
-    assert store_digest("https://example.org/g.zarr") is None
+        assert stored_record(str(grid))["chunk_digest"] == store.digest
+    assert stored_record(str(tmp_path)) == stored_record("https://example.org/g.zarr") == {}

@@ -91,7 +91,7 @@ def solved(rows: WeightedRows, device: Device, method: str, tile: int = 32) -> n
     work = PairsWork(METHODS[method], rows, lengths, threads, lambda: None, PairsSolver(device, tile))
     try:
         if work.method.kind == ROWS:
-            matrix = np.empty((n, n), lengths.given)
+            matrix = np.empty((n, n), lengths.output_dtype)
             by_rows(work, max(1, n), 0, lambda first, part: matrix.__setitem__(slice(first, first + len(part)), part))
         else:
             matrix = in_ram(work)[0]

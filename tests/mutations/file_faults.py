@@ -144,7 +144,7 @@ FILE_FAULTS = (
     Fault("a stop comes when a lock was given back for a wait", "emdiam/cli/process.py",
           'return "gotit" in frame.f_locals', "return True", _STOPPING),
     Fault("a stop comes while the handlers of signals are put back", "emdiam/cli/process.py",
-          " or one.f_globals is globals() for one", " for one", _STOPPING),
+          " or frame.f_globals is globals())", ")", _STOPPING),
     Fault("a stop comes before the end of a context is sure", "emdiam/cli/process.py",
           '"logging", "contextlib")', '"logging")', _STOPPING),
     Fault("a cluster is not closed where a stop comes in its end", "emdiam/dask/opening.py",

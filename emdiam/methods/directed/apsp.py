@@ -108,8 +108,8 @@ class Eccentricities(DirectedApsp):
         if result.exact and result.strongly_connected:
             more["radius"] = int(self.values.min())
             more["center"] = self._vertices(more["radius"], most)
-        given = {one.name: getattr(result, one.name) for one in fields(DirectedResult)}
-        return DirectedEccentricities(**given, **more)
+        figures = {one.name: getattr(result, one.name) for one in fields(DirectedResult)}
+        return DirectedEccentricities(**figures, **more)
 
     def _vertices(self, value: int, most: int | None) -> VertexSet:
         ids = np.flatnonzero(self.values == value)

@@ -210,5 +210,5 @@ class WeightedEccentricities(AlongWeights, EccentricityResult):
 
 def of_result(result: Result, **more: Any) -> EccentricityResult:
     """An EccentricityResult with the fields of an exact run, and `more`."""
-    given = {one.name: getattr(result, one.name) for one in fields(result)}
-    return EccentricityResult(**given, **more)
+    figures = {one.name: getattr(result, one.name) for one in fields(result)}
+    return EccentricityResult(**figures, **more)

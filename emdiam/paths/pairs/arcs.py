@@ -25,7 +25,7 @@ from ..rows import Piece, WeightedRows, distance_dtype
 class Lengths:
     """The numbers of a matrix. dtype, infinity : dtype and value for no path during the computation. bound : no finite
     distance is above bound or below -bound. decimals : k if distances are integers in units of 10^-k; the output has
-    the nearest float64, in the same memory. given, unreachable : dtype and value for no path of the output."""
+    the nearest float64, in the same memory. output_dtype, unreachable : dtype and value for no path of the output."""
 
     dtype: np.dtype[Any]
     infinity: int | float
@@ -33,14 +33,14 @@ class Lengths:
     decimals: int = 0
 
     @property
-    def given(self) -> np.dtype[Any]:
+    def output_dtype(self) -> np.dtype[Any]:
         """The dtype of the output."""
         return np.dtype(np.float64) if self.decimals else self.dtype
 
     @property
     def unreachable(self) -> int | float:
         """The largest value of the dtype, or infinity."""
-        return np.inf if self.given.kind == "f" else int(np.iinfo(self.dtype).max)
+        return np.inf if self.output_dtype.kind == "f" else int(np.iinfo(self.dtype).max)
 
 
 def lengths_for(bound: int | float, *, floats: bool, negative: bool, decimals: int = 0) -> Lengths:

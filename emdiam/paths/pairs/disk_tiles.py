@@ -21,7 +21,7 @@ from .min_plus import Product, all_tiles, padded, tile_edge
 from .tiles import Places, RamTiles
 
 # Tiles in memory: the three of a product, and two copies in Zarr while a tile is read or written.
-HELD = 3 + 2
+TILES_IN_MEMORY = 3 + 2
 # Largest number of tiles in a row: each tile is a file.
 MOST_COUNT = 256
 
@@ -37,7 +37,7 @@ class DiskLayout:
 
 
 def disk_layout(n_vertices: int, item: int, room_bytes: int) -> DiskLayout | None:
-    """The largest tiles of which HELD fit into `room_bytes`; None if a row would have more than MOST_COUNT tiles."""
+    """The largest tiles of which TILES_IN_MEMORY fit into `room_bytes`; None if a row had more than MOST_COUNT."""
     layouts = (_layout(n_vertices, item, count) for count in range(1, MOST_COUNT + 1))
     return next((layout for layout in layouts if layout.memory_bytes <= room_bytes), None)
 
@@ -51,7 +51,7 @@ def _layout(n_vertices: int, item: int, count: int) -> DiskLayout:
     """The layout with at most `count` tiles in a row."""
     edge = padded(-(-n_vertices // count))
     used = -(-n_vertices // edge)
-    return DiskLayout(edge, used, HELD * edge * edge * item + Product.panel_bytes(edge, item),
+    return DiskLayout(edge, used, TILES_IN_MEMORY * edge * edge * item + Product.panel_bytes(edge, item),
                       used * used * edge * edge * item)
 
 

@@ -89,7 +89,7 @@ class MatrixWriter:
         with self._refusing():
             self._group = zarr.open_group(self._partial, mode="w-", zarr_format=3)
             self._array: Any = self._group.create_array(
-                "distances", shape=shape, dtype=lengths.given, chunks=chunk,
+                "distances", shape=shape, dtype=lengths.output_dtype, chunks=chunk,
                 fill_value=lengths.unreachable, compressors=[zarr.codecs.Crc32cCodec()],
                 config={"write_empty_chunks": True})
 
@@ -101,7 +101,7 @@ class MatrixWriter:
     def write(self, rows: _Span, columns: _Span, part: np.ndarray) -> None:
         """Write entries; whole chunks are not read first. Raises InputError."""
         with self._refusing():
-            self._array[slice(*rows), slice(*columns)] = part.view(self._lengths.given)
+            self._array[slice(*rows), slice(*columns)] = part.view(self._lengths.output_dtype)
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:

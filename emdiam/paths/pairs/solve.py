@@ -42,9 +42,9 @@ class MatrixFigures:
             self.unreachable += int(np.count_nonzero(far))
             self.largest = max(self.largest, rows.max(initial=0, where=~far).item())
             if lengths.decimals:
-                rows[far], given = 0, rows.view(lengths.given)
-                given[...] = numbers(rows, lengths.decimals)
-                given[far] = lengths.unreachable
+                rows[far], output = 0, rows.view(lengths.output_dtype)
+                output[...] = numbers(rows, lengths.decimals)
+                output[far] = lengths.unreachable
             else:
                 rows[far] = lengths.unreachable
 
@@ -92,7 +92,7 @@ def in_ram(work: PairsWork) -> tuple[np.ndarray, MatrixFigures]:
     else:
         work.solver.solve(matrix, work.method.name, work.tick)
     found.conclude(matrix[:n, :n], (0, 0), work.lengths)
-    return matrix[:n, :n].view(work.lengths.given), found
+    return matrix[:n, :n].view(work.lengths.output_dtype), found
 
 
 def on_disk(work: PairsWork, writer: MatrixWriter) -> tuple[MatrixFigures, DiskTiles]:
@@ -118,7 +118,7 @@ def by_rows(work: PairsWork, height: int, room_bytes: int, put: Callable[[int, n
         rows = strip[: min(height, n - first)]
         searches.fill(first, rows)
         found.conclude(rows, (first, 0), work.lengths)
-        put(first, rows.view(work.lengths.given))
+        put(first, rows.view(work.lengths.output_dtype))
     return found
 
 
