@@ -160,9 +160,9 @@ def apply(
         Replace an existing target.
     format : str, optional
         Format of the input: edgelist, csv, attributes, columns, adjlist, multiline-adjlist, matrix, sif, lgl,
-        pycgr, matrix-market, dimacs, metis, ecl, gapbs, galois, adj, csr, bvgraph, npz, npy, parquet, arrow,
-        hdf5, mat, graphml, gexf, pajek, leda, dl, ntriples, gml, dot, json, graph6. Default: from suffix and
-        content.
+        pycgr, matrix-market, dimacs, metis, graph-txt, ecl, gapbs, galois, adj, csr, bvgraph, npz, npy,
+        parquet, arrow, hdf5, mat, graphml, gexf, pajek, leda, dl, ntriples, gml, dot, json, graph6. Default:
+        from suffix and content.
     columns : str or list, optional
         The two columns of a table or a text with the ends of edges: by name, or by number from 1, as "u,v" or
         ("u", "v"). Default: found by their names.
@@ -363,9 +363,9 @@ def convert(
         Replace an existing target.
     format : str, optional
         Format of the input: edgelist, csv, attributes, columns, adjlist, multiline-adjlist, matrix, sif, lgl,
-        pycgr, matrix-market, dimacs, metis, ecl, gapbs, galois, adj, csr, bvgraph, npz, npy, parquet, arrow,
-        hdf5, mat, graphml, gexf, pajek, leda, dl, ntriples, gml, dot, json, graph6. Default: from suffix and
-        content.
+        pycgr, matrix-market, dimacs, metis, graph-txt, ecl, gapbs, galois, adj, csr, bvgraph, npz, npy,
+        parquet, arrow, hdf5, mat, graphml, gexf, pajek, leda, dl, ntriples, gml, dot, json, graph6. Default:
+        from suffix and content.
     ids : {"auto", "int", "string"}, default 'auto'
         Whether vertex ids are integers or strings; auto: as the first edge has them.
     columns : str or list, optional

@@ -267,6 +267,9 @@ def with_keyword_terms(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **keywords: Any) -> Any:
         asked = keywords.get("progress")
+        if not (asked is None or isinstance(asked, bool) or callable(asked)):
+            raise InputError("the value of progress= is of another kind", text=str(asked)[:80],
+                             remedy="give True or False, or a function that takes an event")
         with keyword_terms(name, known):
             if "progress" not in known or (asked is None and "IPython" not in sys.modules):
                 result = function(*args, **keywords)

@@ -206,7 +206,7 @@ class ArrowEdges(Named):
         """Raise InputError if the first rows may have two kinds of vertices, or two forms of one id."""
         pairs = list(zip(src[:_LOOKED_AT].tolist(), dst[:_LOOKED_AT].tolist(), strict=True))
         if not columns.wanted and not self.bipartite:
-            refuse_two_sides(columns.names, (0, 1), self.name, any(one == other for one, other in pairs))
+            refuse_two_sides(columns.names, (0, 1), self.name, pairs)
         if self.ids == "auto" and columns.kind == "string":
             texts = [text for pair in pairs for text in pair if not has_leading_zero(text)]  # 007 as a text is a name
             refuse_two_forms(texts, self.name, "write the ids in one form, or say --ids string if they are two")

@@ -88,7 +88,7 @@ def _rewriting(reading: Reading) -> Callable[[bytes], bytes] | None:
         steps.append(lambda data: pattern.sub(hashes, data))
     arrow = reading.rewrite.encode()
     if reading.rewrite == TUPLES:
-        steps.append(lambda data: data.translate(_BRACKETS))
+        steps.append(lambda data: data.replace(b"Edge(", b"     ").translate(_BRACKETS))
     elif reading.rewrite == "-":
         steps.append(lambda data: data.replace(b"-", b" ").replace("–".encode(), b"   "))
     elif arrow:

@@ -6,15 +6,38 @@ is refused where it may be either.
 
 from __future__ import annotations
 
+import ast
+import json
+import re
 from decimal import Decimal
 from typing import Any
 
 Neighbours = dict[str, dict[Any, Any]]
 _NUMBERS = (int, float, Decimal)
+_PYTHON = re.compile(r"\s*(?:\{\s*(?:\d|')|[\[{]\s*\()")
 
 
 class JsonError(Exception):
     """Raised for an invalid JSON graph; args[1] is the remedy."""
+
+
+def is_of_python(text: str) -> bool:
+    """Whether the text begins as a dict, or a list or set of tuples, that Python prints."""
+    return _PYTHON.match(text) is not None
+
+
+def json_of_python(text: str) -> str:
+    """The value that Python has printed as JSON, with sets and tuples as lists. Raises ValueError."""
+    try:
+        value = ast.literal_eval(text.strip())
+    except (SyntaxError, MemoryError) as error:
+        raise ValueError(f"no value that Python prints: {error}") from error
+    if isinstance(value, dict) and len(set(map(type, value))) > 1:
+        raise ValueError("its keys are of several types")
+    try:
+        return json.dumps(value, default=lambda items: sorted(items, key=repr))
+    except TypeError as error:
+        raise ValueError(str(error)) from error
 
 
 def graph_of_neighbours(value: dict[str, Any]) -> tuple[list[Any], list[tuple[Any, Any, Any]]] | None:
@@ -60,10 +83,13 @@ def _is_of_edge(data: Any) -> bool:
 
 
 def _refuse_table(rows: dict[Any, dict[Any, Any]], lists: bool) -> None:
-    """Raise JsonError if the rows may be those of a table or a matrix, or columns (lists)."""
+    """Raise JsonError if the rows may be those of a table or a matrix, or columns or communities (lists)."""
     kinds, sizes = {frozenset(row) for row in rows.values()}, {len(row) for row in rows.values()}
     columns = lists and list(map(str, rows)) == list(map(str, range(len(rows)))) and len(rows) in (2, 3)
     mutual = all(name in rows[other] for name, row in rows.items() for other in row if other in rows)
-    if len(rows) > 1 and ((len(kinds) == 1 and max(sizes) > 1) or (columns and len(sizes) == 1 and not mutual)):
-        raise JsonError("the object may have the neighbours of each vertex, or be a table or a matrix",
+    members = [other for row in rows.values() for other in row]
+    groups = lists and len({*members}) == len(members) > len(rows) and {*rows} <= {*members}
+    columns = columns and len(sizes) == 1 and not mutual
+    if len(rows) > 1 and (groups or columns or (len(kinds) == 1 and max(sizes) > 1)):
+        raise JsonError("the object may have the neighbours of each vertex, or be a table, a matrix or groups",
                         "write a list of edges, each a list of its two ends")

@@ -446,14 +446,14 @@ def gather_fields(buf, spans, field, offsets, data):
 
 @kernel
 def parse_rows(buf, state, layout, src, dst, weights, hard):
-    """Parse rows of a METIS graph in `buf` into src = row, dst = neighbour, both 1-based, and weights, float64[k].
+    """Parse rows of a METIS graph in `buf` into src = row, dst = neighbour, from 0 or 1 on, and weights, float64[k].
 
-    layout : int64[5] = (words before the first neighbour, words per neighbour, vertices, whether the word after a
-    neighbour is a weight to keep, whether it may be negative). The block may end (with a blank) inside a row, but not
-    inside a word; only LF ends a row.
+    layout : int64[6] = (words before the first neighbour, words per neighbour, vertices, whether the word after a
+    neighbour is a weight to keep, whether it may be negative, the first id). The block may end (with a blank) inside a
+    row, but not inside a word; only LF ends a row.
     """
     lead, period, n_vertices, weighted, minus = layout[0], layout[1], layout[2], layout[3] != 0, layout[4] != 0
-    pos, line, count, end = state[POS], state[LINE], state[COUNT], state[END]
+    least, pos, line, count, end = layout[5], state[POS], state[LINE], state[COUNT], state[END]
     row, words, comment, fault = state[ROW], state[WORDS], state[COMMENT], OK
     while pos < end and count < src.shape[0] and state[HARD] < hard.shape[0]:
         c = buf[pos]
@@ -487,11 +487,11 @@ def parse_rows(buf, state, layout, src, dst, weights, hard):
             words += 1
         else:
             fault, value, pos = _number(buf, pos, BLANKS_OR_COMMA)
-            if fault == OK and not 1 <= value <= n_vertices:
+            if fault == OK and not least <= value < n_vertices + least:
                 fault = OUT_OF_RANGE
             if fault:
                 break
-            src[count] = row + 1
+            src[count] = row + least
             dst[count] = value
             if not weighted:  # otherwise count the pair when its weight is read
                 count += 1

@@ -156,7 +156,7 @@ class LineReader:
             block, self._state, options, table, *out, self._hard))
 
     def rows(self, stream: ByteStream, lead: int, period: int, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """The int64 pairs (row, neighbour) in the rest of `stream`, with rows 1 to largest.
+        """The int64 pairs (row, neighbour) in the rest of `stream`, with rows least to largest.
 
         lead : words before the first neighbour of a row. period : words per neighbour. Raises InputError with line
         number and word at the first invalid word.
@@ -167,7 +167,8 @@ class LineReader:
             yield from text_blocks(stream, block_bytes_for(batch_bytes), after_word)
             yield np.array([10], np.uint8)
 
-        layout = np.array([lead, period, self.largest, self.weights is not None, self._minus], np.int64)
+        n_rows = self.largest + 1 - self.least
+        layout = np.array([lead, period, n_rows, self.weights is not None, self._minus, self.least], np.int64)
         return self._parsed(blocks(), batch_bytes, _word_text, lambda block, *out: kernels.parse_rows(
             block, self._state, layout, *out, self._hard))
 
@@ -272,7 +273,8 @@ class LineReader:
             kernels.FEW_FIELDS: (f"a line with fewer than {self.fields} fields", "fix the line or the header"),
             kernels.OPEN_ROW: ("a row ends before the numbers that the header's flags demand",
                                "fix the row or the flags"),
-            kernels.EXTRA_ROW: (f"a row after the {self.largest:,} rows that the header declares", "fix the header"),
+            kernels.EXTRA_ROW: (f"a row after the {self.largest + 1 - self.least:,} rows that the header declares",
+                                "fix the header"),
             kernels.NO_WEIGHT: ("a line without a weight", "give every edge a weight, or leave out --weights"),
             kernels.NO_NUMBER: ("a weight is not a number", "fix the line, or leave out --weights"),
             kernels.NOT_FINITE: (NOT_FINITE, NO_INFINITE),

@@ -58,6 +58,7 @@ from .look_header import (
     refuse_title_above,
 )
 from .look_sample import (
+    BITS,
     Fields,
     Sample,
     are_beyond,
@@ -66,13 +67,14 @@ from .look_sample import (
     is_id_number,
     is_integer,
     records_of,
+    rewritten,
     sample_of,
     split,
     split_lists,
     value_of,
     width_of,
 )
-from .look_small import refuse_small
+from .look_small import is_of_konect, refuse_map, refuse_small
 from .look_squares import is_headed_matrix, names_of_matrix, refuse_headed_rows
 from .marks import UNREAD, FormatMark
 from .reading import COLUMNS, CSV, EDGE_LIST, HELD, INT, STRING, TUPLES, Reading
@@ -133,11 +135,11 @@ def _plain(sample: Sample, name: str, wishes: Wishes) -> Reading:
         if not sample.lines:
             raise InputError("no edge follows the line that names the separator", path=name,
                              remedy="fetch or write it again")
-    lines, rewrite = _plain_lines(sample.texts, wishes)
+    lines, rewrite = _plain_lines(sample.texts, sample.whole, wishes)
     if rewrite == TUPLES:
         refuse_tuples(sample.texts, name)
     mark = _TABLE_MARKS.get(format_suffix(name), "")
-    by_arrows = rewrite not in ("", TUPLES, ":") and wishes.format is None
+    by_arrows = rewrite not in ("", TUPLES, BITS, ":") and wishes.format is None
     if by_arrows and mark and all(mark in text for text in sample.texts):
         raise InputError(f"an arrow or a dash stands in every line, and so does {mark!r}", path=name, text=lines[0],
                          remedy="say which of them separates the ends, with --format edgelist for the first, or with"
@@ -154,7 +156,7 @@ def _plain(sample: Sample, name: str, wishes: Wishes) -> Reading:
         base = replace(base, skip=sample.lines[0].offset, line=sample.lines[0].number)
     if wishes.format == EDGE_LIST and not rewrite:
         base = replace(base, separator="", indented=True)
-    if wishes.format is None:
+    if wishes.format is None and rewrite != BITS:
         if wishes.columns is None:
             refuse_numbered(sample.texts, rewrite, name)
             if rewrite not in (TUPLES, ":", "-"):
@@ -210,25 +212,17 @@ def _chosen(kind: str, wishes: Wishes) -> str:
     return kind if wishes.ids == "auto" else wishes.ids
 
 
-def _plain_lines(lines: Sequence[str], wishes: Wishes) -> tuple[list[str], str]:
+def _plain_lines(lines: Sequence[str], whole: bool, wishes: Wishes) -> tuple[list[str], str]:
     """(lines without arrows, brackets and colons, the mark that was removed or "")."""
     if wishes.format in (None, EDGE_LIST):
         arrow = shape.arrow_of(lines)
         if arrow or shape.are_tuples(lines):
             return [rewritten(line, arrow or TUPLES) for line in lines], arrow or TUPLES
+    if wishes.format in (None, shape.MATRIX) and shape.are_bits(lines, whole):
+        return [rewritten(line, BITS) for line in lines], BITS
     if wishes.format == shape.ADJLIST and shape.arrow_of(lines):
         raise InputError("an arrow stands in every line", text=lines[0], remedy="write a blank in place of every mark")
     return list(lines), ":" if wishes.format in (None, shape.ADJLIST) and shape.begin_with_colons(lines) else ""
-
-
-def rewritten(text: str, mark: str) -> str:
-    """The text with a known separator instead of an arrow, dashes, brackets and quotes; its length in bytes stays the
-    same."""
-    if mark == TUPLES:
-        return text.translate({ord(letter): " " for letter in "()[]'\"\t"})
-    if mark == "-":
-        return text.replace("-", " ").replace("–", " ")
-    return text.replace(mark, "\t".ljust(len(mark.encode())))
 
 
 def _looked(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wishes) -> Reading:
@@ -300,11 +294,13 @@ def _shape(base: Reading, sample: Sample, fields: Fields, name: str, wishes: Wis
     if format_suffix(name) == ".adjlist" and not shape.is_multiline(records):
         refuse_counted_lists(records, name, True)
         return shape.ADJLIST
-    if base.rewrite == ":":
-        return shape.ADJLIST
-    if base.rewrite == TUPLES and wishes.columns is None and shape.middle_is_relation(records):
-        raise shape.DoubtError(shape.SECOND_OR_THIRD, ())
+    if base.rewrite in (":", BITS):
+        return shape.MATRIX if base.rewrite == BITS else shape.ADJLIST
     if base.rewrite == TUPLES and wishes.columns is None:
+        if shape.is_in_brackets(sample.texts, records, sample.whole):
+            return shape.MATRIX
+        if shape.middle_is_relation(records):
+            raise shape.DoubtError(shape.SECOND_OR_THIRD, ())
         shape.refuse_neighbours(shape.filled(records, sample), sample.whole, name)
     if base.rewrite or wishes.columns is not None or wishes.header != "auto" or format_suffix(name) in _EDGES:
         return ""
@@ -406,12 +402,17 @@ def _columns(base: Reading, sample: Sample, rest: Sequence[Sequence[str]], name:
         return 0, 1
     if base.rewrite and wishes.columns is None:
         refuse_word(rest, name)
+    if wishes.columns is None and not base.names:
+        if is_of_konect(sample.comments):
+            return 0, 1
+        if base.width == 2 and not wishes.bipartite:
+            refuse_map(rest, sample.comments, name)
     called = named_above(sample, base.separator, base.width, wishes.directed)
     weight = None if wishes.weights is None else wishes.weights.column
     found = ends_of(base.names, rest, wishes.columns, name, called, weight)
     if max(found) < len(base.names) and wishes.columns is None and not wishes.bipartite:
-        loops = any(len(row) > max(found) and row[found[0]] == row[found[1]] for row in rest)
-        refuse_two_sides(base.names, found, name, loops)
+        refuse_two_sides(base.names, found, name, [
+            (row[found[0]], row[found[1]]) for row in rest if len(row) > max(found)])
     if base.names and wishes.columns is None and wishes.directed:
         refuse_ways(base.names, found, name)
     return found

@@ -41,7 +41,8 @@ _KEY = re.compile(r"([A-Za-z_]\w*)=.")
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}", ";")
 _ONE_BLANK, _MANY_BLANKS = re.compile(r"(?<=\S) (?=\S)"), re.compile(r"\S[ ]{2,}\S")
 _MARK_BEHIND = re.compile(r"\S +[:=\[({-]|\S:\s+\S")
-_RULE = re.compile(r"[-:+=]{2,}")
+_RULE = re.compile(r"[-:+=]{2,}|<\w{2,5}>")  # also the types that R prints below names
+_LETTER = re.compile("[A-Z]")
 _COMMENTS = ("#", "%", "//")
 _ABSENT = "none null nil undefined missing nat n/a #n/a (null) [null] <null> <none> <na> \\n".split()
 MISSING = ("nan", "NaN", "NAN", "NA", "NaT", "?", "-", "--", *(
@@ -92,6 +93,8 @@ def ends_of(names: Sequence[str], rest: Records, wanted: tuple[str, str] | None,
     refuse_marks(ends_only or rest, path)
     if list(names) == ["", "0", "1"]:  # the index of pandas, and two columns without names
         return 1, 2
+    if list(names) == [str(place) for place in range(len(names))]:
+        names = ()
     if names:
         ends = edge_ends(columns, None, path, weight)
         _refuse_root(names, ends, rest, path)
@@ -127,7 +130,9 @@ def _called_otherwise(columns: Sequence[TableColumn], above: Sequence[str], path
         called = edge_ends(named, None, path)
     except InputError:
         return _Doubt("the names in a comment above them do not say it")
-    return _Doubt() if called == (0, 1) else _Doubt("a comment above them has names of others", pair=called)
+    if called != (0, 1):
+        return _Doubt("a comment above them has names of others", pair=called)
+    return _Doubt() if named_pair(above) else _Doubt("the names in a comment above them do not say it")
 
 
 def named_above(sample: Sample, separator: str, width: int, directed: bool) -> Sequence[str]:
@@ -355,7 +360,10 @@ def refuse_marks(rest: Records, path: str) -> None:
     keys = [{match[1] if (match := _KEY.match(field)) else "" for field in column} for column in (first, second)]
     if all(len(one) == 1 and "" not in one for one in keys):
         raise InputError("every id has a name and an equals sign before it", path=path, remedy="write the ids alone")
-    if "v" in first and set(first) <= set("ctveadp") and (len(set(first)) > 1 or width_of(rest) > _FEW):
+    letters = width_of(rest) == 2 and len(first) > 2 and first[0] != first[1] and first[0] in first[2:] and all(
+        map(_LETTER.fullmatch, first)) and not any(map(_LETTER.fullmatch, second))  # as in the posts of memetracker
+    if letters or ["p", "aux"] in [list(row[:2]) for row in rest] or (
+            "v" in first and set(first) <= set("ctveadp") and (len(set(first)) > 1 or width_of(rest) > _FEW)):
         raise InputError("the first field of a line says what it is, such as v for a vertex", path=path,
                          text=" ".join(rest[0]), remedy="keep the lines of edges, without this field")
 

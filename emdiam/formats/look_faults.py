@@ -34,6 +34,7 @@ from .look_shape import (
     PAIRS,
     SIF,
     DoubtError,
+    begin_with_colons,
     begins_as_lists_of_networkx,
     names_above_matrix,
     refuse_padded,
@@ -49,7 +50,7 @@ _INNER_BLANK = re.compile(r"\S[ \t]+\S")
 _ASSIGNED = re.compile(r"\s*(?:(?:var|let|const)\s+)?[A-Za-z_]\w*\s*=\s*[\[({]")
 _CALL = re.compile(r"\s*(?:[A-Za-z_][\w.]*\s*=\s*)?[A-Za-z_][\w.]*\(\s*[\[({].*", re.DOTALL)
 # Lines that are a call or a fact, such as Row(src=1, dst=2) and edge(a,b), or an item of YAML.
-_FACT = re.compile(r"\s*(?:[A-Za-z_]\w*\([^(),]*,[^()]*\).*|[-*][ \t]+[\[({].*|<[^<>,]*,[^<>]*>\s*)")
+_FACT = re.compile(r"\s*(?:(?!Edge\()[A-Za-z_]\w*\([^(),]*,[^()]*\).*|[-*][ \t]+[\[({].*|<[^<>,]*,[^<>]*>\s*)")
 _BESIDE = re.compile(r"\s*([^\s,:=;|]+)[:=;|]([^\s,:=;|]+)(?:,([^\s:=;|]*))?")
 _TWO_TUPLES = re.compile(r"\s*[(\[][^()\[\]]*,[^()\[\]]*[)\]]\s*,?\s*[(\[][^()\[\]]*,[^()\[\]]*[)\]]\s*"
                          r"(?:\{.*\})?\s*")
@@ -204,7 +205,8 @@ def refuse_values(sample: Sample, path: str) -> None:
         raise InputError("the text is a value of a program, or has several edges on a line", path=path,
                          text=sample.texts[0][:80], remedy=_A_LINE)
     if any(line.startswith("+--") and set(line) <= {"+", "-"} for line in sample.texts[:1]) or any(
-            map(_RULE_BELOW.fullmatch, sample.texts[1:2])):
+            map(_RULE_BELOW.fullmatch, sample.texts[1:2])) or all(
+            line.startswith("| ") and line.endswith(" |") for line in sample.texts):
         raise InputError("the table has a frame of lines", path=path, text=sample.texts[0][:80],
                          remedy="write it as CSV, or with tabs alone")
 
@@ -217,7 +219,7 @@ def _refuse_facts(sample: Sample, path: str) -> None:
     heads, commas = [row[0] for row in rows], [field for row in rows if row[2] for field in row[2].split(",")]
     met = {row[1] for row in rows}
     lists = len(rows) == len(lines) > 1 and len(set(heads)) == len(rows) and bool(commas) and not (
-        met.isdisjoint(commas) and met.union(commas).isdisjoint(heads))
+        met.isdisjoint(commas) and met.union(commas).isdisjoint(heads)) and not begin_with_colons(lines)
     pairs = [[field.partition("=")[0] for field in line.split() if _ASSIGNMENT.fullmatch(field)] for line in lines]
     if len(lines) > 1 and len(pairs[0]) > 1 and len({tuple(row) for row in pairs}) == 1 and all(
             len(row) == len(line.split()) for row, line in zip(pairs, lines, strict=True)):
@@ -256,7 +258,8 @@ def refuse_tuples(lines: Sequence[str], path: str) -> None:
         raise InputError("a value is behind a pair of names in brackets", path=path, text=lines[0][:80],
                          remedy="write it within the brackets, behind the names")
     for line in lines:
-        inside = _PART.sub("0", line[: max(map(line.rfind, ")]"))].strip()[1:]).rstrip(", ")
+        plain = line.replace("Edge(", "(") if "," in line else line.replace("[[", "[").replace("]]", "]")
+        inside = _PART.sub("0", plain[: max(map(plain.rfind, ")]"))].strip()[1:]).rstrip(", ")
         counts.add(0 if any(mark in inside for mark in "()[]{}'\"") else len(
             inside.split(",") if "," in inside else inside.split()))
     if len(counts) > 1 or 0 in counts:
@@ -307,6 +310,10 @@ def _refuse_lists_behind(records: Sequence[Sequence[str]], sample: Sample, path:
         raise InputError("a number is behind every colon, which may be a length or another value",
                          path=path, text=sample.texts[0], remedy="write an edge a line, two ids and the value behind"
                          " them, with blanks between them")
+    if len(records) > 1 and len({*behind}) == len(behind) and {*heads}.isdisjoint(behind) and not all(
+            map(is_id_number, heads)):
+        raise InputError("no id before a colon is behind another one: these may be names of fields and their values",
+                         path=path, text=sample.texts[0], remedy="hand in the graph, or write an edge a line")
     numbered = len(records) > 1 and {len(row) for row in records} == {_FEW} and set(heads).isdisjoint(behind)
     if numbered:
         raise InputError("two ids are behind every colon, and the ids before colons are others: each line may be an"

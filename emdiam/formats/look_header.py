@@ -80,14 +80,29 @@ def _has_numbers_for_names(first: Sequence[str], rest: Records, path: str) -> bo
     numbers = all(is_id_number(field) for row in rest for field in row[:2])
     if "0" in first and _are_words_for_ends(first, rest):  # as pandas calls a column without a name
         return True
-    if n_numbers > 1 and not _recur(first[:2], [row[:2] for row in rest]) and width_of(rest) == len(first) and numbers:
-        if n_numbers < len(first) and not any(map(is_number, first[n_numbers:])):
+    if n_numbers > 1 and width_of(rest) == len(first) and numbers:
+        words = [bool(field) and not is_number(field) for field in first[n_numbers:]]
+        if words and all(words):
             return True
-    elif _recur(first, rest) or not (any(is_name_of_end(field) for field in first) or (
-            "0" in first and weak_pair(first))):
+        doubtful = _may_number_columns(rest)
+    else:
+        doubtful = not _recur(first, rest) and (any(is_name_of_end(field) for field in first) or (
+            "0" in first and weak_pair(first) is not None))
+    if not doubtful:
         return False
     raise InputError(_EITHER, path=path, line=1, text=" ".join(first),
                      remedy=_WHICH)
+
+
+def _may_number_columns(rest: Records) -> bool:
+    """Whether 0,1 above these lines may be the numbers of two columns, as pandas writes them, and adds an edge if it is
+    read as one: no line has vertex 0, and they do not go on from 0 with a line for each vertex; or the first of them is
+    far from it."""
+    pairs = [row[:2] for row in rest]
+    if any({*pair} == {"0", "1"} for pair in pairs):
+        return False
+    goes_on = all(pair[0] == str(place) for place, pair in enumerate(pairs, 1))
+    return not goes_on and (not any("0" in pair for pair in pairs) or {"0", "1", "2"}.isdisjoint(pairs[0]))
 
 
 def _is_problem(records: Records) -> bool:

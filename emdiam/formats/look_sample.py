@@ -184,8 +184,13 @@ def is_id_number(text: str) -> bool:
 
 _SEPARATED_BY = re.compile(r"\"?sep=(.)\"?", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+LIST_OF_NUMBERS = re.compile(r"\s*(\d+):(\d+(?:,\d+)*|\[[\d, ]*\]|private|notfound|)\s*", re.ASCII)
+"""A vertex and its neighbours without a blank, as in lists of Friendster."""
+_LISTED, _IN_QUOTES = re.compile(r"[\[{]([^\[\]{}():]*)[\]}]"), re.compile(r"'[^',]*'|\"[^\",]*\"")
 _BLANK = re.compile(r"[ \t]+")
 _COLON = re.compile(r":(?=\s|$)")
+_TUPLES, BITS = "(", "01"
+WORDS_OF_CELLS = {"true": "1", "false": "0"}
 _QUOTED = re.compile(r"(?:^|[,;|\t ])\"")
 WORDS = {",": "commas", ";": "semicolons", "|": "bars", "\t": "tabs", " ": "blanks", "": "blanks or commas"}
 
@@ -252,19 +257,37 @@ def split(lines: Sequence[str], declared: str = "") -> Fields:
 
 
 def behind_colon(line: str, separator: str) -> list[str]:
-    """A vertex, and those behind its colon. separator : between them, "," or " "."""
-    head, *rest = _COLON.split(line, maxsplit=1)
-    tail = "".join(rest).strip(" \t")
+    """A vertex, and those behind its colon, also in brackets. separator : between them, "," or " "."""
+    plain = LIST_OF_NUMBERS.fullmatch(line)
+    head, *rest = (plain[1], plain[2]) if plain else _COLON.split(line, maxsplit=1)
+    tail = "".join(rest).strip(" \t").removesuffix(",")
+    listed = _LISTED.fullmatch(tail)
+    tail = listed[1] if listed else "" if plain and tail[:1].isalpha() else tail
     behind = [field.strip(" \t") for field in (tail.split(",") if separator == "," else _BLANK.split(tail))]
     while behind and not behind[-1]:
         behind.pop()
-    return [head.strip(" \t"), *behind]
+    row = [head.strip(" \t"), *behind]
+    if not listed or not any(mark in line for mark in "'\""):
+        return row
+    return [field[1:-1] for field in row] if all(map(_IN_QUOTES.fullmatch, row)) else ["", *row]  # an id is missing
 
 
 def split_lists(lines: Sequence[str]) -> Fields:
     """The fields of lists behind a vertex and a colon, by commas if there are any, else by blanks."""
     mark = "," if any("," in line for line in lines) else " "
     return Fields(mark, tuple(tuple(behind_colon(line, mark)) for line in lines))
+
+
+def rewritten(text: str, mark: str) -> str:
+    """The text with a known separator instead of an arrow, dashes, brackets and quotes; its length in bytes stays the
+    same."""
+    if mark == BITS:
+        return " ".join(text.strip())
+    if mark == _TUPLES:
+        return text.replace("Edge(", "     ").translate({ord(letter): " " for letter in "()[]'\"\t"})
+    if mark == "-":
+        return text.replace("-", " ").replace("–", " ")
+    return text.replace(mark, "\t".ljust(len(mark.encode())))
 
 
 def _split_by(mark: str, lines: Sequence[str], quoted: bool, lacking: bool) -> Fields | None:

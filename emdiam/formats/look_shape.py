@@ -11,7 +11,18 @@ from collections.abc import Sequence
 from ..errors import InputError
 from .look_ends import MISSING
 from .look_header import MOST_COUNTS, counts_before
-from .look_sample import Records, Sample, is_id_number, is_integer, is_number, value_of, whole_number, width_of
+from .look_sample import (
+    LIST_OF_NUMBERS,
+    WORDS_OF_CELLS,
+    Records,
+    Sample,
+    is_id_number,
+    is_integer,
+    is_number,
+    value_of,
+    whole_number,
+    width_of,
+)
 from .registry import format_suffix
 
 METIS = "metis"
@@ -22,9 +33,10 @@ ARROW = re.compile(r"<?(?<![-=])[-=]+>|<?--(?![->])|→|⇒")
 SECOND_OR_THIRD = "the other end of an edge may be the second field of a line, or the third"
 _DASHED = re.compile(r"\s*\d+(?:[-–]|\s+[-–]\s+)\d+\s*", re.ASCII)  # not 1 -2, which has a negative number
 # Optionally with a value after it, as sparse matrices are printed.
-_TUPLE = re.compile(r"\s*[(\[].*[)\]]\s*,?(?:\s+[-+\d.eE]+)?\s*")
+_TUPLE = re.compile(r"\s*(?:Edge\(|[(\[]).*[)\]]\s*,?(?:\s+[-+\d.eE]+)?\s*")
 _COLON = re.compile(r"\s*(?:[^\s,]*[^\s:,])\s*:(?:\s|$)")
 _NAMES_COLON = re.compile(r"\s*([^\s:,][^:,]*):(?:\s|$)")
+_BITS = re.compile("[01]+")
 _ATTRIBUTES = re.compile(r"\s*([^\s{][^{]*)(?<=[\s,;|])\{(?:[^:]*:.*)?\}\s*$")
 _NETWORKX = re.compile(r"[#%] GMT \w{3} \w{3} +\d+ [\d:]{8} \d{4}", re.ASCII)
 _METIS_HEAD = re.compile(r"\d+ \d+(?: [01]{1,3}(?: \d)?)?", re.ASCII)
@@ -67,6 +79,10 @@ def begin_with_colons(lines: Sequence[str]) -> bool:
     if commas are behind some of them."""
     if not lines or all(_COLON.match(line) for line in lines):
         return bool(lines)
+    plain = [match[2] for line in lines if (match := LIST_OF_NUMBERS.fullmatch(line))]
+    if len(plain) == len(lines) and len({behind.count(",") for behind in plain}) > 1 and (
+            any(behind.count(",") > 1 or not behind[:1].isdecimal() for behind in plain)):  # not 1:2 and 2:3,5
+        return True
     names = [match[1] for line in lines if (match := _NAMES_COLON.match(line))]
     return len(set(names)) == len(lines) and any("," in line for line in lines)
 
@@ -131,6 +147,17 @@ def ids_before_attributes(lines: Sequence[str]) -> list[str]:
     return found if 2 * len(found) > len(lines) and _ATTRIBUTES.match(lines[0]) else []
 
 
+def is_in_brackets(lines: Sequence[str], records: Records, whole: bool) -> bool:
+    """Whether the lines are a square matrix as NumPy or Sage prints it, with each row in square brackets."""
+    return all(line.lstrip().startswith("[") and "," not in line for line in lines) and is_matrix(records, whole)
+
+
+def are_bits(lines: Sequence[str], whole: bool) -> bool:
+    """Whether the lines are the rows of a matrix of 0 and 1, with nothing between these."""
+    n = len(lines)
+    return n >= _FEW and {len(line) for line in lines} == {n} and whole and all(map(_BITS.fullmatch, lines))
+
+
 def is_named_matrix(records: Records, whole: bool) -> bool:
     """Whether the text is a matrix with names: a row of names, then rows of numbers, each after its name."""
     first, rows = names_above_matrix(records), records[1:]
@@ -166,6 +193,7 @@ def is_matrix(records: Records, whole: bool) -> bool:
     width = len(records[0])
     if width < _LEAST_MATRIX or len(records) > width or any(len(row) != width for row in records):
         return False
+    records = [[WORDS_OF_CELLS.get(field.lower(), field) for field in row] for row in records]
     if not all(is_number(field) for row in records for field in row):
         return False
     values = [[float(field.replace(",", ".")) for field in row] for row in records]
@@ -351,6 +379,10 @@ def _has_marks(values: Sequence[Sequence[float]]) -> bool:
 def is_adjlist(records: Records) -> bool:
     """Whether each line has a vertex and all its neighbours. Raises DoubtError if this is not certain."""
     heads = [row[0] for row in records]
+    if not width_of(records) and max(map(len, records)) > _FEW and len(set(heads)) < len(heads) and all(
+            is_integer(field) for row in records for field in row):
+        raise DoubtError("its lines may be lists of neighbours in several parts, groups of vertices, or edges with"
+                         " further fields on some of them", (ADJLIST, PAIRS))
     if len(set(heads)) < len(heads) or not any(len(row) > 2 for row in records):
         return False
     if any(not field for row in records for field in row[:2]):

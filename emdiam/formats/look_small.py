@@ -12,6 +12,7 @@ from operator import eq
 
 from ..errors import InputError
 from .look_sample import Records, is_integer, is_number, value_of, width_of
+from .tables import is_count
 
 _PAIR, _FEW, _MANY = 2, 3, 4
 _NUMBERED = re.compile(r"\d+(?:[-:,]\d+)?", re.ASCII)
@@ -58,6 +59,27 @@ def refuse_small(records: Records, comments: Sequence[str], marked: bool, weight
         raise InputError("the first line may be the number of graphs, and the second the counts of one", path=path,
                          text=text, remedy="delete the first if so, else say --format adjlist, where each line is a"
                          " vertex before its neighbours")
+
+
+def is_of_konect(comments: Sequence[str]) -> bool:
+    """Whether the first comment is KONECT's, which says that the lines are edges."""
+    return bool(comments) and comments[0].startswith("%") and bool(_OF_EDGES.match(comments[0]))
+
+
+def refuse_map(pairs: Records, comments: Sequence[str], path: str) -> None:
+    """Raise InputError if the first of two integers numbers the lines, and the second may be a value of it: another
+    number of it, or (where the first line is a loop) one of few, such as a group. comments : see refuse_small."""
+    if any(map(_OF_EDGES.match, comments)):
+        return
+    first, second = zip(*pairs, strict=True)
+    if not is_count(first) or not all(map(is_integer, second)):
+        return
+    steps = {value_of(other) - value_of(one) for one, other in pairs}
+    if ({*first}.isdisjoint(second) and len(steps) > 1) or (
+            first[0] == second[0] and _PAIR * len({*second}) <= len(pairs)):
+        raise InputError("the first of two numbers is that of the line, and the second may be a value, such as a group"
+                         " or another number of the vertex, or the other end of an edge", path=path,
+                         text=" ".join(pairs[0]), remedy=f"give the file that has the edges, or {_AN_EDGE}")
 
 
 def _may_be_several(fields: Sequence[str], marked: bool, weighted: bool) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import InputError
-from .look_sample import Records, is_number, width_of
+from .look_sample import WORDS_OF_CELLS, Records, is_number, width_of
 from .tables import named_pair
 
 _FEW, _LEAST = 3, 4
@@ -32,7 +32,7 @@ def is_headed_matrix(records: Records, whole: bool) -> bool:
 def names_of_matrix(records: Records) -> tuple[str, ...]:
     """The names of the columns of a matrix; empty without names."""
     first, width = tuple(records[0]), width_of(records[1:])
-    if all(map(is_number, first)) and first[0]:
+    if first[0] and all(is_number(field) or field.lower() in WORDS_OF_CELLS for field in first):
         return ()
     return first[1:] if len(first) == width != len(records) - 1 else first
 

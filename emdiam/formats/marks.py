@@ -116,7 +116,10 @@ _TEXTS = tuple((re.compile(pattern, re.IGNORECASE), mark) for pattern, mark in (
      FormatMark("", "RDF in Turtle", "write it as N-Triples, e.g. with rapper or rdflib")),
     (rb"<!doctype\s{1,64}html|<html\b|<head\b|<body\b",
      FormatMark("", "a web page (HTML), such as that of a download or of an error", _FETCH)),
-    (rb"[{\[]\s{0,4096}(?:[{\[\"}\]]|-?\d[\d.eE+-]{0,64}\s{0,64}(?:[,\]]|$))", FormatMark("json", "JSON")),
+    (rb"(?!\[\[\s{0,64}[-\d.]{1,64}[ \t])[{\[]\s{0,4096}(?:[{\[\"}\]]|-?\d[\d.eE+-]{0,64}\s{0,64}(?:[,\]]|$))",
+     FormatMark("json", "JSON")),
+    (rb"\{\s{0,64}(?:\d{1,20}|'[^'\n]{0,4096}')\s{0,64}:\s{0,64}[\[{(]|[\[{]\s{0,64}\(",
+     FormatMark("json", "a value of Python")),
     (rb"nodedef\s{0,64}>", FormatMark("", "a GDF file of GUESS or Gephi", _EDGE_LIST)),
     (rb"(?:insert\s{1,64}into|create\s{1,64}table)\s[^\n]{0,4096}\(|copy\s[^\n]{0,4096}\sfrom\sstdin|pragma\s\w{1,64}="
      rb"|--\s{1,64}(?:postgresql|mysql|sqlite|mariadb) ",

@@ -28,7 +28,8 @@ from .whole import EXTRA, HeldSource
 
 _LOOKED_AT = 1 << 10
 _MATRIX_COPIES = 3  # copies of a variable in memory while scipy converts it to a matrix, with the matrix
-_REMEDY = "save the adjacency matrix alone, sparse, with scipy.io.savemat or MATLAB's save -v7"
+_REMEDY = ("save the adjacency matrix alone, sparse, with scipy.io.savemat or MATLAB's save -v7, or a list of edges"
+           " with writematrix")
 
 
 class MatSource(HeldSource):

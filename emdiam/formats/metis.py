@@ -1,4 +1,5 @@
-"""METIS graphs (also KaHIP, DIMACS-10): a header "n m [fmt [ncon]]", then row i = neighbours of i.
+"""METIS graphs (also KaHIP, DIMACS-10): a header "n m [fmt [ncon]]", then row i = neighbours of i. And the ASCII graphs
+of WebGraph: a header "n", then row i = successors of i, from 0 on.
 
 (Karypis, "METIS: A Software Package ... Version 5.1.0", section 4.1.) Ids are 1-based, an empty line is an isolated
 vertex, % starts a comment line. The three digits of fmt say whether rows have a vertex size, ncon vertex weights and a
@@ -88,3 +89,28 @@ class MetisSource(FileSource):
         self.dropped = {"vertex sizes": header.n * header.sizes, "vertex weights": header.n * header.weights,
                         "edge weights": lines.n_pairs * (header.period - 1) if self.weights is None else 0}
         self.weight_kind = lines.weight_kind()
+
+
+class AsciiGraphSource(FileSource):
+    """An ASCII graph of WebGraph (.graph-txt)."""
+
+    format = "graph-txt"
+
+    def _read_header(self) -> tuple[int, HeaderLine]:
+        line = header_line(self.input, lambda line: line.startswith(b"#"))
+        if len(line.text.split()) != 1:
+            raise line.error("the first line is no number of vertices", "write it above the successors of vertex 0")
+        return line.counts(line.text.split())[0], line
+
+    def _read_info(self) -> SourceInfo:
+        return self._facts(n_vertices=self._read_header()[0], first_id=0, directed=True)
+
+    def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        """See EdgeSource. Raises InputError at a bad row, and for a wrong number of rows."""
+        n, line = self._read_header()
+        lines = LineReader(self.name, line.number + 1, largest=n - 1)
+        with self.input.text(line.offset) as stream:
+            yield from lines.rows(stream, 0, 1, batch_bytes)
+        if lines.n_rows < n:
+            raise line.error(f"the header declares {n:,} rows but there are {lines.n_rows:,}",
+                             "fix the header or fetch the file again")

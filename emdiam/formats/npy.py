@@ -72,7 +72,8 @@ def header_of_array(source: Input) -> ArrayHeader:
         raise InputError(f"this is no array of NumPy, or cut short ({why})", path=source.name,
                          remedy=_REMEDY) from error
     if dtype.kind not in "biuf" or any(not 0 <= side < 2**40 for side in shape) or not all(shape):
-        raise InputError(f"an array of {dtype} and shape {shape} has no edges", path=source.name, remedy=_REMEDY)
+        raise InputError(f"an array of {dtype} and shape {shape} has no edges", path=source.name,
+                         remedy="write an edge of names a row, as CSV" if dtype.kind in "USO" else _REMEDY)
     return ArrayHeader(shape, by_columns, dtype, head.tell())
 
 

@@ -29,6 +29,9 @@ OF_VERTICES, OF_EDGES = "nodes?|vertex|vertices", "edges?|links?|arcs?|relations
 """Words for both, in names of files and in comments."""
 _FILE_OF_EDGES = re.compile(rf"(?:^|[^a-z])(?:{OF_EDGES}|edge_?list)(?:[^a-z]|$)|\.w?el(?:\.|$)")
 _FILE_OF_VERTICES = re.compile(rf"(?:^|[^a-z])(?:{OF_VERTICES}|node_?list|labels?|names?|coords?)(?:[^a-z]|$)")
+# Values of vertices or edges, as in the data sets of TUDataset and MUSAE.
+_FILE_OF_VALUES = re.compile(r"(?:^|[^a-z])(?:features?|feats?|genres?"
+                             r"|(?:node|edge|graph)[_-](?:labels?|attributes?|indicator))$")
 
 
 class Format(NamedTuple):
@@ -62,6 +65,7 @@ READERS: Mapping[str, Format] = MappingProxyType({
     "matrix-market": Format("matrix_market:MatrixMarketSource", (".mtx", ".mm")),
     "dimacs": Format("dimacs:DimacsSource", (".gr", ".col", ".clq", ".max", ".dimacs")),
     "metis": Format("metis:MetisSource", (".graph", ".metis")),
+    "graph-txt": Format("metis:AsciiGraphSource", (".graph-txt",)),
     "ecl": Format("csr:EclSource", (".egr",), headerless=True, binary=True),
     "gapbs": Format("csr:GapbsSource", (".sg", ".wsg"), headerless=True, binary=True),
     "galois": Format("csr:GaloisSource", (".tgr", ".csgr"), binary=True),
@@ -248,6 +252,10 @@ def _found_format(source: Input, suffix: str | None, wishes: Wishes) -> tuple[st
     from .look import reading_of
     from .marks import ZIP, find_mark
 
+    if _FILE_OF_VALUES.search(PurePath(source.name).name.lower().partition(".")[0]) and wishes.columns is None:
+        raise InputError("by its name this file has values of vertices or edges", path=source.name,
+                         remedy="give the file that has the edges, or name its format, as in --format"
+                         f" {suffix or 'edgelist'}")
     head = source.peek(HEAD_BYTES, text=True)
     if not head:
         raise EmptyInputError("the input is empty", path=source.name, remedy="fetch or write it again")

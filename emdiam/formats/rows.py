@@ -30,8 +30,16 @@ from .base import MAX_ID
 from .digits import SHORT
 from .directions import Directions
 from .lines import FURTHER_FIELDS, NO_UTF_8
-from .look import rewritten
-from .look_sample import behind_colon, has_leading_zero, is_integer, is_number, value_of, whole_number
+from .look_sample import (
+    WORDS_OF_CELLS,
+    behind_colon,
+    has_leading_zero,
+    is_integer,
+    is_number,
+    rewritten,
+    value_of,
+    whole_number,
+)
 from .source import EdgeBatch, SourceInfo, pairs_per_batch
 from .streams import block_bytes_for, text_blocks
 from .tables import direction_column
@@ -336,7 +344,7 @@ class AdjacencySource(RowSource):
 
     def _values(self, row: Row) -> Any:
         try:
-            texts = [field.replace(",", ".") or "0" for field in row]
+            texts = [WORDS_OF_CELLS.get(field.lower(), field.replace(",", ".") or "0") for field in row]
             return np.array(texts).astype(np.float64)
         except ValueError:
             bad = next(field for field in row if field and not is_number(field))

@@ -29,7 +29,8 @@ _WEAK_PAIRS = (("u", "v"), ("i", "j"), ("o", "d"), ("a", "b"), ("s", "t"), ("s",
                ("head", "tail"), ("left", "right"), ("first", "second"), ("subject", "object"), ("sender", "receiver"),
                ("parent", "child"), ("citing", "cited"), ("follower", "followee"), ("follower", "followed"),
                ("caller", "callee"), ("ego", "alter"), ("regulator", "target"), ("exporter", "importer"),
-               ("buyer", "seller"), ("payer", "payee"), ("lender", "borrower"), ("predator", "prey"))
+               ("buyer", "seller"), ("payer", "payee"), ("lender", "borrower"), ("predator", "prey"),
+               ("employee", "manager"), ("winner", "loser"), ("start", "end"), ("begin", "end"))
 
 # Words for the ends in two names that are otherwise equal: from_stop_id and to_stop_id, protein1 and protein2.
 _WORDS = (("src", "dst"), ("src", "dest"), ("source", "target"), ("source", "destination"), ("source", "dest"),
@@ -37,10 +38,16 @@ _WORDS = (("src", "dst"), ("src", "dest"), ("source", "target"), ("source", "des
           ("a", "b"), ("u", "v"), ("i", "j"), ("n", "m"), ("o", "d"), ("head", "tail"), ("left", "right"),
           ("first", "second"),
           ("ego", "alter"), ("sender", "receiver"), ("parent", "child"), ("citing", "cited"), ("follower", "followee"),
-          ("follower", "followed"), ("caller", "callee"), ("subject", "object"))
+          ("follower", "followed"), ("caller", "callee"), ("subject", "object"),
+          ("employee", "manager"))
 # The first words of those pairs that also number the values or neighbours of one vertex: t1 and t2.
 _NUMBERING = frozenset(("1", "0", "a", "u", "i", "left", "first"))
+_LEFT = "left"  # child of a binary tree
 _OF_NEIGHBOURS = frozenset("neighbor neighbour neighbors neighbours nbr nn friend friends".split())
+# Words of a vertex that is of the same kind as the other one, whatever that is called.
+_OF_SAME = _OF_NEIGHBOURS | frozenset("follower follows followed followee cited cites reference references"
+                                      " referenced adjacent".split())
+_OF_TREES = frozenset("parent child next previous successor predecessor ancestor mother father reply related".split())
 # Words that continue a row of more than two: E1, E2 and E3 are no ends.
 _MORE = {"1": ("2",), "2": ("0", "3"), "b": ("c",), "v": ("w",), "j": ("k",)}
 _SECONDS = {first: [other for one, other in _WORDS if one == first] for first, _ in _WORDS}
@@ -250,20 +257,28 @@ def edge_ends(columns: Sequence[TableColumn], wanted: tuple[str, str] | None, pa
     return found
 
 
-def refuse_two_sides(columns: Sequence[str], ends: tuple[int, int], path: str, loops: bool = False) -> None:
-    """Raise InputError if the names of the ends stand for two kinds of vertices, such as user_id and item_id; or may do
-    so, and there are loops. columns : names of all columns. ends : places of the two."""
-    names = [columns[place] for place in ends]
+def refuse_two_sides(columns: Sequence[str], ends: tuple[int, int], path: str,
+                     rows: Sequence[tuple[Any, Any]] = ()) -> None:
+    """Raise InputError if the names of the ends stand for two kinds of vertices, such as user_id and item_id, or for a
+    vertex and its value; or may do so, and they are integers, or each vertex of the first has one row.
+
+    columns : names of all columns. ends : places of the two. rows : both ends in the first rows."""
+    names = [columns[place].strip() for place in ends]
     one, other = sorted((tuple(filter(str.isalpha, _words_of(name))) for name in names), key=len)
-    if len(one) > 1 and other[-len(one):] == one:  # paper_id and cited_paper_id
+    if named_pair(names) is not None or names[0].lower() == names[1].lower() or all(len(name) < 2 for name in names):
         return
-    if any(words[:-1] and words[-2] in _OF_NEIGHBOURS for words in (one, other)):  # user_id and friend_id
+    if (len(one) > 1 and other[-len(one):] == one) or not _OF_SAME.isdisjoint((*one, *other)):  # cited_paper_id
         return
-    ids = loops or all(_OF_IDS.search(name.strip()) for name in names)
-    if named_pair(names) is None and ids and len({name.strip().lower() for name in names}) > 1:
-        pair = ",".join(name.strip() for name in names)
+    pair, again = ",".join(names), f"say --bipartite if so, or --columns {_places_or_names(columns, ends)}"
+    values = [{row[place] for row in rows} for place in (0, 1)]
+    integers = len(rows) > 1 and all(str(value).isdecimal() for value in values[0] | values[1])
+    trees = not _OF_TREES.isdisjoint((*one, *other))
+    if all(map(_OF_IDS.search, names)) or (integers and not trees):
         raise InputError(f"the ends may be of two kinds whose equal ids are other vertices ({pair})", path=path,
-                         remedy=f"say --bipartite if so, or --columns {_places_or_names(columns, ends)}")
+                         remedy=again)
+    if not trees and len(values[0]) == len(rows) > 1 and values[0].isdisjoint(values[1]):
+        raise InputError(f"each row may be a vertex and a value, such as its group or its number ({pair}), or an edge",
+                         path=path, remedy=f"give the file that has the edges, or {again}")
 
 
 def refuse_ways(names: Sequence[str], ends: tuple[int, int], path: str) -> None:
@@ -310,13 +325,14 @@ def _are_of_first_column(columns: Sequence[TableColumn], ends: tuple[int, int]) 
     first, (one, other) = columns[0], (columns[place] for place in ends)
     name, words = first.name.strip().lower(), _words_of(one.name)
     word = next((a for a, b in zip(words, _words_of(other.name), strict=False) if a != b), "")
-    if 0 in ends or certain_pair([column.name for column in columns]) or word not in _NUMBERING or len(words) < 2:
+    if 0 in ends or certain_pair([column.name for column in columns]) or word not in _NUMBERING or (
+            len(words) < 2 and word != _LEFT):
         return False
     if _TYPES.fullmatch(name) or _is_measure(name) or (_NUMBERS.fullmatch(name) and name not in _OF_BOTH):
         return False
     if len(set(first.values)) < len(first.values) or first.kind == "int" != one.kind:
         return False
-    return name not in _OF_BOTH or words[0] in _OF_NEIGHBOURS or len(words[0]) == 1 or (
+    return name not in _OF_BOTH or words[0] in (*_OF_NEIGHBOURS, _LEFT) or len(words[0]) == 1 or (
         first.kind != one.kind and words[0] not in _VERTICES)
 
 

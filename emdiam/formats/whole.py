@@ -308,18 +308,25 @@ def _of_networkx(graph: Any) -> WholeGraph:
     return WholeGraph(list(graph), list(graph.edges(data=True)), graph.is_directed())
 
 
+_OF_PYTHON = 200  # bytes in memory per byte of text
+
+
 class JsonSource(WholeSource):
-    """JSON: nodes with links or edges, as from D3, networkx, Cytoscape, vis.js and graphology; a list of edges; an edge
-    in each line; or the neighbours of each vertex."""
+    """JSON, or a value that Python prints: nodes with links or edges, as from D3, networkx, Cytoscape, vis.js and
+    graphology; a list of edges; an edge in each line; or the neighbours of each vertex."""
 
     format, memory_factor = "json", 25
 
     def _graph(self, data: bytes) -> WholeGraph:
-        from .json_neighbours import JsonError
+        from .json_neighbours import JsonError, is_of_python, json_of_python
         from .text_graphs import graph_of_json
 
+        text = self._text(data)
         try:
-            return graph_of_json(self._text(data), self.weights is not None)
+            if is_of_python(text):
+                self._check_room("the values of Python in it", _OF_PYTHON * len(data))
+                text = json_of_python(text)
+            return graph_of_json(text, self.weights is not None)
         except JsonError as error:
             raise self.error(str(error.args[0]), remedy=error.args[1]) from error
         except (ValueError, RecursionError) as error:

@@ -19,7 +19,7 @@ TEXT, FLAG, ON, OFF, NAMED = "text", "flag", "on", "off", "named"
 FILE, STORE, FOLDER, SCRATCH, EITHER, INPUT = "file", "store", "folder", "scratch", "either", "input"
 PARSERS: dict[str, Callable[[Any], Any]] = {
     SIZE: parse_size, COUNT: lambda value: parse_count(value) if isinstance(value, str) else value,
-    POSITIVE: lambda value: int(value) if isinstance(value, str) else value,
+    **dict.fromkeys((POSITIVE, NATURAL), lambda value: int(value) if isinstance(value, str) else value),
     DURATION: parse_duration, LENGTH: parse_length,
     FILE: Path, STORE: Path, FOLDER: Path, SCRATCH: Path, EITHER: Path}
 _PATHS = (FILE, STORE, FOLDER, SCRATCH, EITHER)

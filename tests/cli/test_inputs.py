@@ -228,6 +228,9 @@ def test_python_names_the_closest():
         emdiam.diameter([(1, 2)], memroy="1GiB")
     with pytest.raises(emdiam.InputError, match="pivots has no option: 'memroy'; did you mean memory=. its own"):
         emdiam.exact([(1, 2)], memroy="1GiB")
+    for name, remedy in (("seed", "give a whole number"), ("progress", "give True or False, or a function")):
+        with pytest.raises(emdiam.InputError, match=f"the value of {name}= is of another kind.*{remedy}"):
+            emdiam.distances([(1, 2)], **{name: "x"})
 
 
 @pytest.mark.slow

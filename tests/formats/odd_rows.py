@@ -71,7 +71,7 @@ _TUPLES = {
     "tuples with a relation": Kind(".txt", path_of("('a', 'r', 'b')", "('b', 'r', 'c')"), _THREE, refusable=True),
     "tuples with a relation, numbers": Kind(".txt", path_of("(1, 'knows', 2)", "(2, 'knows', 3)"), _THREE,
                                             refusable=True),
-    "calls, columns": Kind(".txt", path_of("Edge(1,2,1)", "Edge(2,3,1)"), None, ("--columns", "1,3")),
+    "calls, columns": Kind(".txt", path_of("edge(1,2,1)", "edge(2,3,1)"), None, ("--columns", "1,3")),
 } | _refused({
     "tuples with lists": path_of("(1,[2,3])", "(2,[4])"),
     "tuples with lists of names": path_of("(a,[b,c])", "(b,[d])"),
@@ -81,7 +81,7 @@ _TUPLES = {
     "lists of numbers of other lengths": path_of("[1, 2, 3]", "[2, 4]"),
     "tuples, commas within quotes": path_of("('Lee, Ann', 'Bob')", "('Bob', 'Ray, Cy')"),
     "tuples in tuples": path_of("(1,(2,3))", "(2,(4,5))"),
-    "calls": path_of("Edge(1,2,1)", "Edge(2,3,1)"),
+    "calls": path_of("edge(1,2,1)", "edge(2,3,1)"),
     "angles": path_of("<1,2>", "<2,3>"),
 })
 

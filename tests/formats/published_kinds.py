@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.formats.kinds import Kind, path_of
+from tests.formats.kinds import Kind, doubtful, path_of, read, refused
 from tests.helpers.handed_in import Facts
 
 _PATH, _THREE, _FOUR, _SQUARE = Facts(10, 9, 9), Facts(3, 2, 2), Facts(4, 3, 3), Facts(4, 4, 2)
@@ -103,4 +103,92 @@ _JSON = {
                                              '{"source": "p", "target": "q"}]}]}', Facts(2, 1, 1)),
 }
 
-PUBLISHED: dict[str, Kind] = {**_TABLES, **_EDGES, **_MATRICES, **_LISTS, **_JSON}
+# Tables of records: a vertex, and its group, its owner, its number elsewhere.
+_KEYS = {
+    f"records, {name}": doubtful(".csv", right, name, *rows) for name, right, rows in (
+        ("id,user_id", Facts(7, 4, 2), ("10,1", "11,1", "12,2", "13,3")),
+        ("id,name_id", Facts(5, 3, 2), ("1,5", "2,5", "3,6")),
+        ("node_id,label", _THREE, ("0,2", "1,2", "2,1")),
+        ("id,old_id", _FOUR, ("1,2", "2,3", "3,4")),
+        ("gene,disease", _FOUR, ("1,2", "2,3", "3,4")),
+        ("line,station", _THREE, ("1,2", "1,3")),
+        ("txId,class", Facts(5, 3, 2), ("50,2", "51,1", "52,2")),
+        ("node idx,paper id", Facts(6, 3, 1), ("0,965", "1,398", "2,116")),
+        ("user,team,since", Facts(5, 3, 2), ("ann,x,2001", "bob,x,2002", "cem,y,2003")),
+    )
+} | {
+    "a tree of decisions": doubtful(".csv", Facts(4, 2, 1), "id,left,right", "1,2,3", "2,4,5"),
+    "employees and managers": read(".csv", _FOUR, "employee_id,manager_id", "1,2", "2,3", "3,4"),
+    "users and followers": read(".csv", _FOUR, "user_id,follower_id", "1,2", "2,3", "3,4"),
+    "papers and references": read(".csv", _FOUR, "paper_id,reference_id", "1,2", "2,3", "3,4"),
+    "winners and losers": read(".csv", _FOUR, "winner,loser", "1,2", "2,3", "3,4"),
+    "a map of vertices": doubtful(".txt", Facts(8, 4, 1), "0\t101", "1\t102", "2\t103", "3\t105"),
+    "groups of vertices": doubtful(".txt", Facts(4, 3, 2), "1 1", "2 1", "3 2", "4 2"),
+    "neighbours at a distance": read(".txt", Facts(6, 3, 1), "0 3", "1 4", "2 5"),
+    "numbers of columns above edges from 1": doubtful(".csv", _FOUR, "0,1", "1,2", "1,3", "2,4"),
+    "numbers of columns far from the edges": doubtful(".csv", _FOUR, "0,1", "17,45", "45,0", "17,1"),
+    "numbers of columns and weights": doubtful(".csv", _FOUR, "0,1,2", "1,2,5", "1,3,7", "2,4,1"),
+    "a star from 0": read(".csv", Facts(4, 3, 2), "0,1", "0,2", "0,3"),
+    "a path from 0": read(".csv", _FOUR, "0,1", "1,2", "2,3"),
+    "edges from 0 by time": read(".csv", _FOUR, "0,1", "2,3", "0,2"),
+    "an edge from 0 twice": read(".csv", _FOUR, "0,1", "5,6", "6,0", "1,0"),
+}
+
+_OTHERS = {
+    "genres of MUSAE": Kind("_genres.json", '{"0": ["Pop"], "1": ["Pop"]}', None),
+    "features of MUSAE": Kind("_features.json", '{"0": [1, 5], "1": [5, 7], "7": [2]}', None),
+    "labels of edges of TUDataset": refused("_edge_labels.txt", "1, 0", "2, 1"),
+    "attributes of vertices of TUDataset": refused("_node_attributes.txt", "0.1, 0.5", "0.3, 0.6"),
+    "adjacency of TUDataset": read("_A.txt", _THREE, "1, 2", "2, 1", "2, 3"),
+    "posts of memetracker": refused(".txt", "P\thttp://a", "T\t2008-09-09 22:35:24", "Q\ta quote",
+                                    "P\thttp://b"),
+    "fields of KONECT": refused(".txt", "name: Zachary", "code: ZA", "category: HumanSocial"),
+    "sources of DIMACS": refused(".ss", "p aux sp ss 2", "s 1", "s 2"),
+    "tibble": refused(".txt", "  from to", "  <chr> <chr>", "1 a b", "2 b c"),
+    "organisations of CAIDA": doubtful(".txt", _THREE, "# format:aut|changed|aut_name|org", "1|20120224|LVLT|LPL",
+                                       "2|20120224|DCN|UNI"),
+    "two sides and weights of KONECT": read("", Facts(5, 3, 2), "% bip weighted", "1 1 5", "2 1 3", "3 2 4"),
+    "hyperedges": doubtful(".txt", Facts(7, 6, 3), "1,2,3", "2,4", "1,5,6,7"),
+}
+
+_LINKS = ("[0, 1, 0, 1]", "[1, 0, 1, 0]", "[0, 1, 0, 1]", "[1, 0, 1, 0]")
+_ARRAY = tuple(row.replace(",", "") for row in _LINKS)
+
+_PRINTED = {
+    "friends of Friendster": read(".txt", Facts(5, 3, 3), "101:102,103", "102:104", "103:private", "104:notfound",
+                                  "105:"),
+    "pairs and numbers, as lists or weights": refused(".txt", "1:2,3", "2:3,4"),
+    "lists of Python": read(".txt", _FOUR, "0: [1, 2]", "1: []", "2: [3]"),
+    "lists of Python, names": read(".txt", _FOUR, "'a': ['b', 'c']", "'b': []", "'c': ['d']"),
+    "lists of Python without blanks": read(".txt", _FOUR, "0:[1,2]", "1:[0]", "2:[0,3]"),
+    "sets of Python": read(".txt", _FOUR, "0: {1, 2}", "1: {0}", "2: {0, 3}"),
+    "lists of tuples of Python, a line each": refused(".txt", "1: [(2, 5)]", "2: [(3, 7)]"),
+    "a dict of Python": read(".txt", _FOUR, "{0: [1, 2],", " 1: [0],", " 2: [0, 3],", " 3: [2]}"),
+    "a dict of sets of names": read(".txt", _FOUR, "{'a': {'b', 'c'}, 'b': {'a'}, 'c': {'a', 'd'}, 'd': {'c'}}"),
+    "a dict of dicts of Python": read(".txt", _THREE, "{0: {1: {}}, 1: {0: {}, 2: {'w': 5}}, 2: {1: {}}}"),
+    "a dict of numbers and names": refused(".txt", "{0: ['1'], '0': ['2'], '2': ['1']}"),
+    "a dict of communities": refused(".txt", "{0: {0, 1, 2}, 1: {3, 4}}"),
+    "a dict of weights of edges": refused(".txt", "{(0, 1): 5, (1, 2): 6}"),
+    "lists of Python, commas in names": refused(".txt", "'a': ['b', 'c']", "'b': ['x, y']"),
+    "a list of tuples of Python": read(".txt", _THREE, "[(0, 1), (1, 2)]"),
+    "a list of tuples that is cut": refused(".txt", "[(0, 1), (1, 2)"),
+    "a set of tuples of names": read(".txt", _THREE, "{('a', 'b'), ('b', 'c')}"),
+    "edges of networkx and their data": read(".txt", _THREE, "[(0, 1, {}), (1, 2, {})]"),
+    "rows of Sage": read(".txt", _SQUARE, *_ARRAY),
+    "a matrix of NumPy": read(".txt", _SQUARE, "[" + _ARRAY[0], *(" " + row for row in _ARRAY[1:3]), f" {_ARRAY[3]}]"),
+    "pairs of NumPy": read(".txt", _FOUR, "[[4 5]", " [5 6]", " [6 7]]"),
+    "a matrix of NumPy that is cut": refused(".txt", "[[0 1 0 ... 0 0 0]", " [1 0 1 ... 0 0 0]", " ..."),
+    "a matrix of truth": read(".csv", _SQUARE, *(row[1:-1].replace("0", "False").replace("1", "True").replace(" ", "")
+                                                for row in _LINKS)),
+    "a matrix of truth of R": read(".txt", _SQUARE, *(row[1:-1].replace("0", "FALSE").replace("1", "TRUE")
+                                                    for row in _ARRAY)),
+    "a matrix without separators": read(".txt", _SQUARE, "0101", "1010", "0101", "1010"),
+    "names of 0 and 1": refused(".txt", "0101", "1010"),
+    "edges of GraphX": read(".txt", _THREE, "Edge(4,5,friend)", "Edge(5,6,foe)"),
+    "rows of cypher-shell": refused(".txt", '| "a" | "b" |', '| "b" | "c" |'),
+    "successors of WebGraph": Kind(".graph-txt", "4\n1 2\n\n0 3\n\n", _FOUR),
+    "successors of WebGraph that are no vertices": refused(".graph-txt", "3", "1", "3", ""),
+    "successors of WebGraph that are cut": refused(".graph-txt", "5", "1 2", "2"),
+}
+
+PUBLISHED: dict[str, Kind] = {**_PRINTED, **_TABLES, **_EDGES, **_MATRICES, **_LISTS, **_JSON, **_KEYS, **_OTHERS}

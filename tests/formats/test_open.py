@@ -42,6 +42,7 @@ def test_the_formats():
         "matrix-market",
         "dimacs",
         "metis",
+        "graph-txt",
         "ecl",
         "gapbs",
         "galois",
