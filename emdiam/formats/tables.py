@@ -42,7 +42,7 @@ _WORDS = (("src", "dst"), ("src", "dest"), ("source", "target"), ("source", "des
           ("employee", "manager"))
 # The first words of those pairs that also number the values or neighbours of one vertex: t1 and t2.
 _NUMBERING = frozenset(("1", "0", "a", "u", "i", "left", "first"))
-_LEFT = "left"  # child of a binary tree
+_CHILD = "left"  # child of a binary tree
 _OF_NEIGHBOURS = frozenset("neighbor neighbour neighbors neighbours nbr nn friend friends".split())
 # Words of a vertex that is of the same kind as the other one, whatever that is called.
 _OF_SAME = _OF_NEIGHBOURS | frozenset("follower follows followed followee cited cites reference references"
@@ -326,13 +326,13 @@ def _are_of_first_column(columns: Sequence[TableColumn], ends: tuple[int, int]) 
     name, words = first.name.strip().lower(), _words_of(one.name)
     word = next((a for a, b in zip(words, _words_of(other.name), strict=False) if a != b), "")
     if 0 in ends or certain_pair([column.name for column in columns]) or word not in _NUMBERING or (
-            len(words) < 2 and word != _LEFT):
+            len(words) < 2 and word != _CHILD):
         return False
     if _TYPES.fullmatch(name) or _is_measure(name) or (_NUMBERS.fullmatch(name) and name not in _OF_BOTH):
         return False
     if len(set(first.values)) < len(first.values) or first.kind == "int" != one.kind:
         return False
-    return name not in _OF_BOTH or words[0] in (*_OF_NEIGHBOURS, _LEFT) or len(words[0]) == 1 or (
+    return name not in _OF_BOTH or words[0] in (*_OF_NEIGHBOURS, _CHILD) or len(words[0]) == 1 or (
         first.kind != one.kind and words[0] not in _VERTICES)
 
 
