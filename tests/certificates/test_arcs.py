@@ -177,6 +177,26 @@ def test_what_a_search_proposes_is_not_trusted(tmp_path: Path, monkeypatch: pyte
                 verify(said, store)
 
 
+@pytest.mark.parametrize(("arcs", "witness", "sources", "pairs"), [
+    # Vertex 1 reaches nothing, and 0 reaches it: that is no bound on what else 0 reaches, which is vertex 4 by 3 arcs.
+    ([(0, 1), (0, 2), (2, 3), (3, 4)], (2, 4), [1], []),
+    # Vertex 4 does not reach vertex 3: that does not say that 0 does not reach it, which it does by 3 arcs.
+    ([(0, 1), (1, 2), (2, 3), (0, 4)], (0, 2), [], [4]),
+], ids=["a bound", "a pivot"])
+def test_another_component_proves_nothing(
+    tmp_path: Path, arcs: list[tuple[int, int]], witness: tuple[int, int], sources: list[int], pairs: list[int]
+) -> None:
+    """The largest distance is 3, and a certificate says 2, with a source that is in no component of others."""
+    emdiam.convert(arcs, tmp_path / "g.zarr", directed=True)
+    with emdiam.open(tmp_path / "g.zarr") as store:
+        result, said = made(store, "exact", tmp_path / "c.json")
+        assert result.upper == 3 and verify(said, store).verified
+        forged = replace(said, claims=replace(said.claims, length=2, witness=witness), along=sources, against=sources,
+                         pairs=pairs)
+        report = verify(forged, store)
+        assert not report.verified and "not proved to be within 2" in str(report.reason)
+
+
 def test_components_and_turned_rows() -> None:
     for number in range(1_000_000, 1_000_008):
         rows = rows_of(number)

@@ -119,6 +119,20 @@ def test_no_claim_can_be_changed(tmp_path: Path, graph: str) -> None:
     assert said.sources
 
 
+def test_leaves_are_one_step_farther_than_their_neighbours(tmp_path: Path) -> None:
+    """Three paths of two edges from vertex 0, with sources that leave the ends of the paths, 4 apart, to that rule; a
+    certificate says that the ends are as far from others as their neighbours are."""
+    store, file, _ = certified(tmp_path, naive.graph_of(7, [(0, 1), (0, 2), (0, 3), (1, 4), (2, 5), (3, 6)]))
+    assert edited(file, store, lambda document: document.update(sources=[0, 1, 2, 3])).verified
+
+    def forge(document: dict[str, Any]) -> None:
+        document["claims"].update(diameter_largest_component=3, diameter_max_component=3, periphery_size=6,
+                                  histogram={"2": 1, "3": 6})
+        document.update(sources=[0, 1, 2, 3])
+
+    assert not edited(file, store, forge).verified
+
+
 @pytest.mark.parametrize("name", ["path", "grid", "torus", "tree"])
 def test_sources_that_are_needed_cannot_be_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

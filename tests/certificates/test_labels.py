@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import emdiam
 from emdiam.certificates.components import Labelling
-from emdiam.certificates.labels import LabelColumn, LabelGroup, Potentials, halve, label_dtype
+from emdiam.certificates.labels import DistanceGroup, LabelColumn, LabelGroup, Potentials, halve, label_dtype
 from emdiam.errors import EmdiamError
 from emdiam.store import arc_runs
 from emdiam.store.store import open_store
@@ -120,6 +120,16 @@ def test_every_single_wrong_label_is_found(tmp_path: Path) -> None:
                 labels[vertex] = wrong
                 with pytest.raises(EmdiamError):
                     group_of(graph, [LabelColumn(5, 1, 99, level=True)], [labels], np.uint8).check(store, 2)
+
+
+def test_distances_leave_out_no_step(tmp_path: Path) -> None:
+    """Behind any edge of a path, all distances from its end are larger by one: each has the right one beside it, but
+    along that edge they differ by two."""
+    with open_store(write_store(tmp_path / "g.zarr", naive.graph_of(9, [(v, v + 1) for v in range(8)]))) as store:
+        for edge in range(9):
+            labels = np.array([[v + (v > edge)] for v in range(9)], np.uint8)
+            with nullcontext() if edge == 8 else pytest.raises(EmdiamError, match="says of vertex"):
+                DistanceGroup([LabelColumn(0, 1, 99)], labels, np.ones(9, np.uint32)).check(store, 2)
 
 
 @SETTINGS

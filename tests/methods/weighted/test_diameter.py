@@ -212,6 +212,23 @@ def test_certificates_that_prove_nothing(store: tuple[Path, int, Edges], tmp_pat
     assert not report.verified and report.reason
 
 
+def test_a_source_in_the_middle_proves_no_more_than_twice_its_reach(tmp_path: Path) -> None:
+    """Two edges of length 3 from vertex 1: the ends are 6 apart, and a certificate says 3."""
+    place, file = make_weighted_store(tmp_path / "g.zarr", {(0, 1): 3, (1, 2): 3}, n_vertices=3,
+                                      dtype="uint16"), tmp_path / "c.json"
+    assert emdiam.exact(place, weighted=True, certificate=file).upper == 6
+    edited(file, lambda document: document.update(sources=[0, 1, 2]))
+    assert emdiam.verify(file, place).verified
+
+    def forge(document: dict[str, Any]) -> None:
+        document["claims"].update(length=3, diameter_largest_component=3, witness=[1, 0])
+        document.update(sources=[1])
+
+    edited(file, forge)
+    report = emdiam.verify(file, place)
+    assert not report.verified and "not proved to be within 3" in str(report.reason)
+
+
 def test_another_graph_and_other_weights(store: tuple[Path, int, Edges], tmp_path: Path) -> None:
     place, n, edges = store
     file = tmp_path / "c.json"
