@@ -21,6 +21,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.helpers.source import nodes_of  # noqa: E402 - from the root
+
 PHRASES = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in {
     "those that": r"\b(?:those|that|these) (?:that|which|who|whose)\b",
     "of which": r"\b(?:of|than|beside|out of) (?:which|whom)\b",
@@ -63,8 +67,7 @@ def shown_texts() -> Iterator[tuple[str, str]]:
     """(file, text) of strings that users may see, and of public docstrings."""
     for path in (ROOT / "emdiam").rglob("*.py"):
         name = path.relative_to(ROOT / "emdiam").with_suffix("").as_posix()
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        nodes = list(ast.walk(tree))
+        nodes = nodes_of(path)
         alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
         for node in nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -79,7 +82,7 @@ def inside_texts() -> Iterator[tuple[str, str]]:
     """(file, text) of every docstring and comment of the package."""
     for path in (ROOT / "emdiam").rglob("*.py"):
         name = str(path.relative_to(ROOT))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes_of(path):
             if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module) and (text := ast.get_docstring(node)):
                 yield name, text
         with path.open(encoding="utf-8") as file:

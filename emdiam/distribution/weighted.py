@@ -282,7 +282,7 @@ def skewed(k: np.ndarray, n: int, variance: np.ndarray, third: np.ndarray) -> tu
     share = k / n
     error = np.sqrt(variance * np.maximum(0, 1 - share) / np.maximum(1, k - 1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        skew = third / variance**1.5 * (1 - 2 * share) / np.sqrt(1 - share) / np.sqrt(k)
+        skew = np.divide(third, variance**1.5) * (1 - 2 * share) / np.sqrt(1 - share) / np.sqrt(k)
     skew = np.where(np.isfinite(skew) & (np.abs(skew) > _LEAST_SKEW), skew, _LEAST_SKEW)
     quantile = student(LEVEL, int(k.max(initial=2)) - 1)
     low, high = (-error * 3 / skew * (np.cbrt(1 + skew * (at - skew / 6)) - 1) for at in (quantile, -quantile))

@@ -13,7 +13,6 @@ where there is none, so they take no part.
 from __future__ import annotations
 
 import heapq
-from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -44,28 +43,32 @@ class Function:
 def select(functions: Sequence[Function], others: Iterable[Case] = ()) -> list[list[int]]:
     """For each function of a file the numbers of the cases that are quick, ascending; others are the file's quick
     cases beside them."""
-    values: Counter[Hashable] = Counter()
-    pairs: Counter[Hashable] = Counter()
+    numbers: dict[Hashable, int] = {}  # of values of parameters, and of pairs of such numbers: all are met by number
     chosen: list[set[int]] = [set() for _ in functions]
-    entries = [[_entry(function, i) for i in range(len(function.cases))] for function in functions]
+    entries = [[_entry(function, i, numbers) for i in range(len(function.cases))] for function in functions]
+    before = [_numbered(case, numbers) for case in others]
+    met = [0] * len(numbers)
+    times = met.__getitem__
 
     def missed(at: tuple[int, int]) -> int:
         """How many values a case has that no quick case meets yet."""
-        f, i = at
-        return sum(item not in values for item in entries[f][i].items if item[0] not in functions[f].sampled)
+        return [met[item] for item in entries[at[0]][at[1]].needed].count(0)
 
     def rank(at: tuple[int, int]) -> _Rank:
         """Sorts the cases: the next one to be taken has the smallest rank."""
         entry = entries[at[0]][at[1]]
-        return (-missed(at), sum(pairs[pair] for pair in entry.pairs), sum(values[item] for item in entry.items),
-                entry.digest)
+        return -missed(at), sum(map(times, entry.pairs)), sum(map(times, entry.items)), entry.digest
+
+    def meet(items: Iterable[int], pairs: Iterable[int]) -> None:
+        """Counts what a case meets."""
+        for number in chain(items, pairs):
+            met[number] += 1
 
     def take(waiting: list[_Ranked]) -> None:
         """Takes the best case of a heap."""
         _, (f, i) = heapq.heappop(waiting)
         chosen[f].add(i)
-        values.update(entries[f][i].items)
-        pairs.update(entries[f][i].pairs)
+        meet(entries[f][i].items, entries[f][i].pairs)
 
     def best(waiting: list[_Ranked]) -> tuple[int, int]:
         """The best case of a heap, which is put on top. Ranks only grow with what is taken: the first case whose rank
@@ -74,9 +77,8 @@ def select(functions: Sequence[Function], others: Iterable[Case] = ()) -> list[l
             heapq.heapreplace(waiting, (now, waiting[0][1]))
         return waiting[0][1]
 
-    for case in others:
-        values.update(case.items())
-        pairs.update(_pairs(case))
+    for items, pairs in before:
+        meet(items, pairs)
     heaps: list[list[_Ranked]] = [
         sorted((rank((f, i)), (f, i)) for i in range(len(function.cases))) for f, function in enumerate(functions)]
     for function, heap in zip(functions, heaps, strict=True):
@@ -90,20 +92,26 @@ def select(functions: Sequence[Function], others: Iterable[Case] = ()) -> list[l
 
 
 class _Entry(NamedTuple):
-    """What a case is ranked by: its values, their pairs, a checksum of its name."""
+    """What a case is ranked by: its values, those that a quick case has to meet, pairs, a checksum of its name."""
 
-    items: list[tuple[str, Hashable]]
-    pairs: list[Hashable]
+    items: list[int]
+    needed: list[int]
+    pairs: list[int]
     digest: bytes
 
 
-def _entry(function: Function, i: int) -> _Entry:
-    items = sorted(function.cases[i].items(), key=_name)
-    return _Entry(items, _pairs(function.cases[i]), _digest(function.names[i] if function.names else str(items)))
+def _entry(function: Function, i: int, numbers: dict[Hashable, int]) -> _Entry:
+    case = function.cases[i]
+    items, pairs = _numbered(case, numbers)
+    needed = [item for item, name in zip(items, sorted(case), strict=True) if name not in function.sampled]
+    text = function.names[i] if function.names else str(sorted(case.items(), key=_name))
+    return _Entry(items, needed, pairs, _digest(text))
 
 
-def _pairs(case: Case) -> list[Hashable]:
-    return list(combinations(sorted(case.items(), key=_name), 2))
+def _numbered(case: Case, numbers: dict[Hashable, int]) -> tuple[list[int], list[int]]:
+    """The numbers of the values of a case, in the order of their names, and of their pairs; new ones are added."""
+    items = [numbers.setdefault(item, len(numbers)) for item in sorted(case.items(), key=_name)]
+    return items, [numbers.setdefault(pair, len(numbers)) for pair in combinations(items, 2)]
 
 
 def _digest(text: str) -> bytes:
