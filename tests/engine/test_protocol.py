@@ -228,6 +228,20 @@ def test_odd_graphs(tmp_path: Path, kind: str, name: str) -> None:
         check_all(engine, ODD[name], random.Random(7), 60 if "dense" in kind else None)
 
 
+@pytest.mark.parametrize("kind", ["in-ram-dense", "in-ram-dense-beamer", "streamed"])
+@pytest.mark.thin(1)
+def test_more_vertices_than_a_piece_of_a_bit_map(tmp_path: Path, kind: str) -> None:
+    """600 vertices with 8 neighbours each on average, so that levels look up from below, and turn from sparse to dense
+    and back at the tail of a path."""
+    rng = random.Random(3)
+    edges = [(rng.randrange(600), rng.randrange(600)) for _ in range(2400)] + [(v, v + 1) for v in range(599, 640)]
+    graph = naive.graph_of(641, edges)
+    with engine_on(write_store(tmp_path / "g.zarr", graph), kind) as engine:
+        for source in (0, 640):
+            check_bfs(engine, graph, source, None)
+        check_counts(engine, graph, rng, 20)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @SETTINGS
 @given(graph=graphs(most=150), seed=st.integers(0, 2**32))

@@ -235,7 +235,7 @@ FAULTS = (
           "                    maxima[node, i]", ("tests/methods/exact/test_boxes.py",
            "tests/methods/exact/test_pivots.py")),
     Fault("Winnow drops a ball that is one too wide", "emdiam/methods/exact/fdiam.py",
-          "self.radius = self.bound // 2\n", "self.radius = self.bound // 2 + 1\n",
+          "radius=self.bound // 2, distances", "radius=self.bound // 2 + 1, distances",
           ("tests/methods/exact/test_fdiam.py",)),
     Fault("Winnow leaves the tips in its ball", "emdiam/methods/exact/fdiam.py",
           "recode((self.active, self.tip), self.winnowed", "recode((self.active,), self.winnowed",

@@ -71,6 +71,18 @@ def test_many_random_graphs(tmp_path: Path, graph: naive.Graph, options: FdiamOp
         check(fdiam(engine, options), graph)
 
 
+@pytest.mark.parametrize("edges", [
+    [(0, 1), (0, 3), (0, 5), (1, 2), (2, 3), (2, 5), (3, 4), (4, 5)],
+    [(0, 1), (0, 4), (0, 6), (1, 2), (1, 5), (2, 3), (3, 4), (3, 5), (4, 5), (4, 6)],
+], ids=["6 vertices", "7 vertices"])
+@pytest.mark.thin(1)
+def test_a_ball_is_no_wider_than_half_the_bound(tmp_path: Path, edges: list[tuple[int, int]]) -> None:
+    """The two sweeps find 2, the diameter is 3, and all ends of such distances are within 2 of the centre."""
+    graph = naive.graph_of(max(map(max, edges)) + 1, edges)
+    with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine:
+        check(fdiam(engine, FdiamOptions(start="max-degree")), graph)
+
+
 def with_chains(rng: random.Random, first: int) -> tuple[int, list[tuple[int, int]]]:
     """A small connected core with chains that hang from it and from each other, numbered from `first` on at random: the
     next free number, and the edges."""
