@@ -17,9 +17,9 @@ from .errors import InputError
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
           "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40}
-_SIZE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*$", re.IGNORECASE)
+_SIZE = r"^\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*$"
 _SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-_DURATION = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*(ms|s|min|h|d|)\s*$", re.IGNORECASE)
+_DURATION = r"^\s*(\d+(?:\.\d+)?)\s*(ms|s|min|h|d|)\s*$"
 # More than any machine has, and so far below 2^63 that sums of a few sizes still fit in 64-bit integers.
 _MOST_BYTES = 1 << 60
 # The memory of a program varies a little between processes (malloc, imports). The least budget that a refusal names is
@@ -27,7 +27,7 @@ _MOST_BYTES = 1 << 60
 BASE_JITTER = 4 << 20
 _COMPILER_BYTES = 50 << 20  # numba and its imports
 _SYSTEM_PIECE, _PAGE_BYTES = 1 << 14, os.sysconf("SC_PAGE_SIZE")
-_POWER = re.compile(r"^\s*(\d{1,20})\s*(?:\^|\*\*)\s*(\d{1,4})\s*$")
+_POWER = r"^\s*(\d{1,20})\s*(?:\^|\*\*)\s*(\d{1,4})\s*$"
 
 
 def parse_size(text: str | int) -> int:
@@ -35,7 +35,7 @@ def parse_size(text: str | int) -> int:
     if isinstance(text, int):
         size = text
     else:
-        match = _SIZE.match(text)
+        match = re.match(_SIZE, text, re.IGNORECASE)
         if not match or match.group(2).lower() == "i":
             raise InputError("not a size", text=text, remedy="write it like 4GiB, 512MB or 1000000")
         size = int(min(float(match.group(1)) * _UNITS[match.group(2).lower()], 2.0 * _MOST_BYTES))
@@ -50,7 +50,7 @@ def parse_count(text: str | int) -> int:
     """A count from an int or a text: "2^20", "1e6", "1048576". Raises InputError."""
     if isinstance(text, int):
         return text
-    match = _POWER.match(text)
+    match = re.match(_POWER, text)
     if match:
         base, exponent = int(match.group(1)), int(match.group(2))
         if exponent > 200:
@@ -83,7 +83,7 @@ def parse_duration(text: str | int | float) -> float:
     if isinstance(text, int | float):
         seconds = float(text)
     else:
-        match = _DURATION.match(text)
+        match = re.match(_DURATION, text, re.IGNORECASE)
         if not match:
             raise InputError("not a duration", text=text, remedy="write it like 90, 10s, 5min or 8h")
         seconds = float(match.group(1)) * _SECONDS[match.group(2).lower()]

@@ -13,7 +13,6 @@ from typing import Any
 
 from ..decimals import Number, agreed
 from ..kernel_progress import Spent
-from ..phases import range_text
 from ..progress import bounds_text, joined
 from ..units import SHORTEST_SHOWN, format_count, format_seconds, format_size
 from .process import process_seconds
@@ -87,6 +86,8 @@ def proved_text(lower: Number, upper: Number, reason: str = "") -> str:
 def worker_lines(result: dict[str, Any], verbose: bool) -> list[str]:
     """The number of workers, their balance, waits, exchanged bytes, memory and losses; nothing for a run in one
     process."""
+    from ..phases import range_text
+
     details = result.get("details", {})
     workers = details.get("workers")
     if not workers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from ..units import available_cores, format_count, format_size
 from . import options
 from .answer_lines import counts_line, directions_text, dropped_text, ids_text, proved_text, weights_lines
 from .inputs import is_input, opened
-from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer
 
@@ -37,12 +36,15 @@ def command(**values: Any) -> int:
         answer(device_facts(values["device"]), device_text, values["as_json"])
         return 0
     works = any(values[name] for name in ("components", "check", "locality", "profile"))
-    facts = None if works else _declared(values["store"])
-    if facts is not None:
+    if not works and (facts := _declared(values["store"])) is not None:
         answer(facts, input_text, values["as_json"])
         return 0
-    with listening(values) if works or is_input(values["store"]) else nullcontext(silent) as listener, opened(
-            "info", values, listener) as (store, _):
+    display: AbstractContextManager[Listener] = nullcontext(silent)
+    if works or is_input(values["store"]):
+        from .listener import listening
+
+        display = listening(values)
+    with display as listener, opened("info", values, listener) as (store, _):
         info = _looked_up(store, values, listener)
     info["path"] = redacted(values["store"])
     answer(info, info_text, values["as_json"])

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from ..runs.task import Task
     from ..store.store import Store
 
-# In errors of a conversion: weights without a name.
-_WEIGHTS = re.compile(r"(?<![\w-])--weights(?![\w=-])")
-
 
 def is_input(name: str) -> bool:
     """Whether `name` is a file with edges, a folder of these, or standard input, rather than a store."""
@@ -151,7 +148,7 @@ def _what(name: str, origin: Origin) -> str:
 
 def _as_asked(text: str, own: Collection[str]) -> str:
     """A message of convert, with the command's own option for weights without a name."""
-    return _WEIGHTS.sub("--weighted", text) if "--weighted" in own else text
+    return re.sub(r"(?<![\w-])--weights(?![\w=-])", "--weighted", text) if "--weighted" in own else text
 
 
 @contextmanager

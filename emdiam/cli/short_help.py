@@ -74,7 +74,7 @@ EXAMPLES = {
 SHARED_OF_CLASSES = frozenset(COMMANDS["generate"]) - {"vertices"}
 _LONGEST_METAVAR, _LONGEST_CHOICES = 28, 76
 # The end of a sentence, which excludes "e.g. 4GiB"; and the notes of click and the table on defaults.
-_SENTENCE_END = re.compile(r"\. (?=[A-Z])|; |:? +\[(?=default|required|x)")
+_SENTENCE_END = r"\. (?=[A-Z])|; |:? +\[(?=default|required|x)"
 
 
 def options_of(command: click.Command, context: click.Context) -> list[click.Option]:
@@ -146,7 +146,7 @@ def _row(option: click.Option, context: click.Context, longest: int = _LONGEST_C
 def _short_row(option: click.Option, context: click.Context) -> Row:
     """The option with the first sentence of its help."""
     names, text = _row(option, context, _LONGEST_METAVAR)
-    first = _SENTENCE_END.split(text)[0].rstrip(".")
+    first = re.split(_SENTENCE_END, text)[0].rstrip(".")
     if first.count("(") > first.count(")"):  # the sentence ends inside brackets
         first = first.rpartition(" (")[0]
     return names, f"{first}."

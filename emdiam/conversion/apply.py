@@ -285,7 +285,7 @@ def _common_form(records: Sequence[WeightRecord], n_vertices: int, path: str) ->
     forms = [record.form for record in records]
     if all(form.dtype.kind == "f" for form in forms) or any(form.dtype.kind == "f" for form in forms[:1]):
         wide = len({form.dtype for form in forms}) > 1
-        return replace(forms[0], dtype=np.dtype(np.float64)) if wide else forms[0]
+        return forms[0]._replace(dtype=np.dtype(np.float64)) if wide else forms[0]
     if any(form.dtype.kind == "f" for form in forms):
         return WeightForm(np.dtype(np.float64), 0, forms[0].name)
     places = max(form.decimals for form in forms)

@@ -265,7 +265,7 @@ class Dealer:
                 yield self._layout(counts, end)
                 counts, size_of_part = np.zeros_like(counts), 0
             count_rows(run.rows, run.starts, self._new_of, bounds.lookup, np.empty(len(run.rows), np.int32), counts)
-            size_of_part, end = size_of_part + size, run.first + run.count
+            size_of_part, end = size_of_part + size, run.first + run.n_chunks
         if size_of_part:
             yield self._layout(counts, end)
 

@@ -27,11 +27,11 @@ HEADERS = ("auto", "none", "counts", "names")
 
 OF_VERTICES, OF_EDGES = "nodes?|vertex|vertices", "edges?|links?|arcs?|relations(?:hips)?"
 """Words for both, in names of files and in comments."""
-_FILE_OF_EDGES = re.compile(rf"(?:^|[^a-z])(?:{OF_EDGES}|edge_?list)(?:[^a-z]|$)|\.w?el(?:\.|$)")
-_FILE_OF_VERTICES = re.compile(rf"(?:^|[^a-z])(?:{OF_VERTICES}|node_?list|labels?|names?|coords?)(?:[^a-z]|$)")
+_FILE_OF_EDGES = rf"(?:^|[^a-z])(?:{OF_EDGES}|edge_?list)(?:[^a-z]|$)|\.w?el(?:\.|$)"
+_FILE_OF_VERTICES = rf"(?:^|[^a-z])(?:{OF_VERTICES}|node_?list|labels?|names?|coords?)(?:[^a-z]|$)"
 # Values of vertices or edges, as in the data sets of TUDataset and MUSAE.
-_FILE_OF_VALUES = re.compile(r"(?:^|[^a-z])(?:features?|feats?|genres?"
-                             r"|(?:node|edge|graph)[_-](?:labels?|attributes?|indicator))$")
+_FILE_OF_VALUES = (r"(?:^|[^a-z])(?:features?|feats?|genres?"
+                   r"|(?:node|edge|graph)[_-](?:labels?|attributes?|indicator))$")
 
 
 class Format(NamedTuple):
@@ -97,7 +97,6 @@ FORMATS: tuple[str, ...] = tuple(READERS)
 _WEB, _GRAPH, _EDGES = "bvgraph", ".graph", ".e"
 # Suffixes of texts whose format is found from their lines.
 _TEXTS = frozenset((".txt", ".tsv", ".tab", ".el", ".wel", ".e", ".edges", ".edgelist", ".links", ".adj"))
-_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # never in a text
 _OF_WEB = (_GRAPH, ".offsets", ".ef", ".obl")
 _BY_SUFFIX = {suffix: name for name, entry in READERS.items() for suffix in entry.suffixes}
 _COMPRESSIONS = MappingProxyType({".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"})
@@ -118,7 +117,7 @@ def part_of(name: str) -> str:
     """The content of a file that is beside others, by its name: "edges", "vertices", or "" if it says neither or
     both."""
     lower = PurePath(name).name.lower()
-    edges, vertices = (bool(words.search(lower)) for words in (_FILE_OF_EDGES, _FILE_OF_VERTICES))
+    edges, vertices = (bool(re.search(words, lower)) for words in (_FILE_OF_EDGES, _FILE_OF_VERTICES))
     return "" if edges == vertices else "edges" if edges else "vertices"
 
 
@@ -252,7 +251,7 @@ def _found_format(source: Input, suffix: str | None, wishes: Wishes) -> tuple[st
     from .look import reading_of
     from .marks import ZIP, find_mark
 
-    if _FILE_OF_VALUES.search(PurePath(source.name).name.lower().partition(".")[0]) and wishes.columns is None:
+    if re.search(_FILE_OF_VALUES, PurePath(source.name).name.lower().partition(".")[0]) and wishes.columns is None:
         raise InputError("by its name this file has values of vertices or edges", path=source.name,
                          remedy="give the file that has the edges, or name its format, as in --format"
                          f" {suffix or 'edgelist'}")
@@ -269,7 +268,8 @@ def _found_format(source: Input, suffix: str | None, wishes: Wishes) -> tuple[st
         return found, None
     if suffix == "dimacs" and _may_be_galois(head):
         return "galois", None
-    if (b"\0" in head or (suffix == "metis" and _CONTROLS.search(head))) and not (suffix and READERS[suffix].binary):
+    odd = b"\0" in head or (suffix == "metis" and re.search(rb"[\x00-\x08\x0e-\x1f]", head))  # never in a text
+    if odd and not (suffix and READERS[suffix].binary):
         raise _unknown_binary(source, head)
     if suffix is None or READERS[suffix].look or (suffix == "matrix-market" and not head.startswith(b"%%")):
         reading = reading_of(source, wishes)

@@ -6,7 +6,6 @@ compared with links resolved. Standard output, pipes, devices and addresses are 
 
 from __future__ import annotations
 
-import glob
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -68,6 +67,8 @@ def _use(command: str, name: str) -> tuple[str, str]:
 
 def _places(value: Any, folder: str | Path) -> Iterator[tuple[str, str]]:
     """The paths in a value, and their places; of a pattern those of its files."""
+    import glob
+
     value = getattr(value, "address", value)  # of a Store
     values: Iterable[Any] = value if isinstance(value, list | tuple) else (value,)
     for text in (str(one).removeprefix("file://") for one in values if isinstance(one, str | Path)):

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,9 +28,8 @@ if TYPE_CHECKING:
 RUN_ARCS = 1 << 17
 
 
-@dataclass(frozen=True)
-class ArcRun:
-    """Chunks first to first + count - 1 of `indices`.
+class ArcRun(NamedTuple):
+    """Chunks first to first + n_chunks - 1 of `indices`.
 
     rows : int64[k], the vertices with an arc in the run, ascending. starts : int64[k + 1], the positions of their first
     arcs in the run (starts[0] = 0), and the run's end. head, tail : whether the first row begins before the run, and
@@ -39,7 +37,7 @@ class ArcRun:
     """
 
     first: int
-    count: int
+    n_chunks: int
     rows: np.ndarray
     starts: np.ndarray
     head: bool
@@ -85,8 +83,7 @@ def _rows_with_arcs(store: Store) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         vertex += len(piece) - 1
 
 
-@dataclass(frozen=True)
-class Pauses:
+class Pauses(NamedTuple):
     """Moments of a scan when no run is in progress. begin : the first chunk to scan, 0 or a number passed to `at_rest`
     earlier. due : called before every run, returns whether to pause. at_rest : called in a pause with the number of
     completed chunks."""
@@ -122,12 +119,12 @@ def scan_arcs(store: Store, threads: int, work: Work, tick: Tick | None = None, 
                         pending.popleft().result()
                     pauses.at_rest(run.first)
                 if ids is None:
-                    store.indices.prefetch(run.first, run.count)
+                    store.indices.prefetch(run.first, run.n_chunks)
                 pending.append(pool.submit(lambda run: work(run, run_ids(store, run, ids)), run))
                 if len(pending) > threads:
                     pending.popleft().result()
                 if tick is not None:
-                    tick(run.first + run.count)
+                    tick(run.first + run.n_chunks)
             while pending:
                 pending.popleft().result()
         except BaseException:
@@ -140,7 +137,7 @@ def run_ids(store: Store, run: ArcRun, in_memory: np.ndarray | None = None) -> n
     """The neighbours of a run, id_dtype[arcs of the run]. in_memory : all neighbours, else they are read. Raises
     StoreError for an invalid one."""
     if in_memory is None:
-        buffer = np.empty((run.count, store.indices.chunk_items), store.id_dtype)
+        buffer = np.empty((run.n_chunks, store.indices.chunk_items), store.id_dtype)
         store.indices.fetch(run.first, list(buffer))
         ids = buffer.reshape(-1)[: run.starts[-1]]
     else:
@@ -155,7 +152,7 @@ def run_weights(store: Store, run: ArcRun) -> np.ndarray | None:
     weight outside the record's range."""
     if store.weights is None:
         return None
-    buffer = np.empty((run.count, store.weights.chunk_items), store.weights.dtype)
+    buffer = np.empty((run.n_chunks, store.weights.chunk_items), store.weights.dtype)
     store.weights.fetch(run.first, list(buffer))
     weights = buffer.reshape(-1)[: run.starts[-1]]
     store.check_weights(weights)
@@ -169,16 +166,13 @@ def scan_bytes(store: Store, threads: int) -> int:
     return (threads + 2) * arcs * (3 * store.id_dtype.itemsize + 24) + 8 * chunk * 8 * 4
 
 
-@dataclass
 class DegreeCounts:
     """Counts over all vertices. histogram : int64[65], entry 0 the number of vertices of degree 0, entry k of degree
     2^(k-1) to 2^k - 1. least, largest : 0 without vertices."""
 
-    n_vertices: int = 0
-    n_arcs: int = 0
-    least: int = 0
-    largest: int = 0
-    histogram: np.ndarray = field(default_factory=lambda: np.zeros(65, np.int64))
+    def __init__(self) -> None:
+        self.n_vertices = self.n_arcs = self.least = self.largest = 0
+        self.histogram = np.zeros(65, np.int64)
 
     def add(self, degrees: np.ndarray) -> None:
         """Count the next vertices; degrees : int64[k] >= 0."""

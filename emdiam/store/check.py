@@ -15,7 +15,6 @@ RAM: a few chunks, and one bit per vertex for a reordered store. I/O: every arra
 from __future__ import annotations
 
 import codecs
-import hashlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
@@ -31,6 +30,7 @@ from .arc_runs import ArcRun, arc_runs, count_degrees, offset_pieces, run_weight
 from .array_reader import pieces
 from .codec import CRC_BYTES
 from .layout import REVERSE
+from .private import blake2b
 from .store import Store
 from .weights import WeightSums
 
@@ -47,7 +47,7 @@ def check_store(store: Store, progress: Listener | None = None) -> dict[str, int
     """
     for rows in (store, store.reverse)[: 1 + store.directed]:
         count_degrees(rows)
-    digest, meter, found = hashlib.blake2b(digest_size=16), Meter(progress), dict[str, int]()
+    digest, meter, found = blake2b(digest_size=16), Meter(progress), dict[str, int]()
     for name in store.array_names():
         part, found[name] = _check_array(store, name, meter)
         digest.update(name.encode() + part)
@@ -60,7 +60,7 @@ def check_store(store: Store, progress: Listener | None = None) -> dict[str, int
 
 def _check_array(store: Store, name: str, meter: Meter) -> tuple[bytes, int]:
     """Verify the array; returns the digest of its chunk checksums, and the result of its check."""
-    array, digest = store.array(name), hashlib.blake2b(digest_size=16)
+    array, digest = store.array(name), blake2b(digest_size=16)
     meter.begin(f"check {name}", array.n_chunks, "chunks")
 
     def fetch(first: int, rows: Sequence[np.ndarray]) -> None:
@@ -143,8 +143,8 @@ class ArcCheck:
         """Like `add`, for a run whose rows are known to ascend. sums : uint64[2], its fingerprints."""
         with self._lock:
             self._behind[run.first] = int(ids[0]) if run.head else self._store.n_vertices
-            self._before[run.first + run.count] = int(ids[-1])
-            for chunk, row in ((run.first, run.rows[0]), (run.first + run.count, run.rows[-1])):
+            self._before[run.first + run.n_chunks] = int(ids[-1])
+            for chunk, row in ((run.first, run.rows[0]), (run.first + run.n_chunks, run.rows[-1])):
                 if chunk in self._before and chunk in self._behind:
                     if self._before.pop(chunk) >= self._behind.pop(chunk):
                         raise self.not_ascending(int(row))

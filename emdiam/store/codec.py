@@ -16,7 +16,6 @@ followed by the crc32c of those bytes. Source: Zarr v3 specification, sharding c
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import resource
 import threading
@@ -29,6 +28,7 @@ import numpy as np
 from ..compression import compress, crc32c, decompress
 from ..errors import InputError, StoreError
 from ..malloc import keep_remnants
+from .private import blake2b
 
 CRC_BYTES = 4
 _BLOSC_LEVEL = 5
@@ -171,7 +171,7 @@ def seal_of(end: bytes) -> bytes:
 
 def seal_digest(seals: bytes) -> str:
     """blake2b (32 hex digits) over the seals of all shards of an array, in order."""
-    return hashlib.blake2b(seals, digest_size=16).hexdigest()
+    return blake2b(seals, digest_size=16).hexdigest()
 
 
 def check_seals(seals: bytes, expected: str | None, path: str | Path) -> None:

@@ -22,7 +22,6 @@ each range, twice as much for a reordered store whose ids are mapped.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -38,6 +37,7 @@ from ..sorting.scratch import Scratch, ScratchFile
 from ..units import scratch_folder
 from .arc_runs import ArcRun, offset_pieces, scan_arcs
 from .array_reader import filled
+from .private import blake2b
 from .store import Store
 
 _NAME, _DIRECTED_NAME = b"emdiam edges 1", b"emdiam arcs 1"
@@ -79,7 +79,7 @@ def sealed(store: Store, vertices: np.ndarray, arcs: np.ndarray) -> str:
     counts = np.array([store.n_vertices, store.n_edges], "<u8")
     sums = np.concatenate((vertices, arcs[: 4 if store.directed else 2])).astype("<u8")
     name = _DIRECTED_NAME if store.directed else _NAME
-    return hashlib.blake2b(name + counts.tobytes() + sums.tobytes(), digest_size=16).hexdigest()
+    return blake2b(name + counts.tobytes() + sums.tobytes(), digest_size=16).hexdigest()
 
 
 def edge_digest(store: Store, *, threads: int = 2, progress: Listener | None = None) -> str:

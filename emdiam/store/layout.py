@@ -23,7 +23,6 @@ noticed.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from copy import copy
 from dataclasses import dataclass, field, fields
@@ -34,6 +33,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..units import format_count
+from .private import blake2b
 from .weights import ROUNDED, WeightRecord, data_fill
 
 # 2: the record has shard_digests; without them it is read and written as version 1. 3: it may have weights or
@@ -184,7 +184,7 @@ class StoreRecord:
         """blake2b (32 hex digits) over every field except record_digest."""
         data = {k: v for k, v in self.to_dict().items() if k != "record_digest"}
         text = json.dumps(data, sort_keys=True, separators=(",", ":"))
-        return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+        return blake2b(text.encode(), digest_size=16).hexdigest()
 
     def fault(self) -> str | None:
         """A statement that the record of a finished store cannot make, as a clause; None if there is none. The contents

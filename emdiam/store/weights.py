@@ -7,8 +7,7 @@ its weight. Decimal weights are stored as multiples of 10^-k, with k in the reco
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,8 +34,7 @@ _HALF_WORD = 32
 _LATER = {"decimals": 0, "name": ""}
 
 
-@dataclass(frozen=True)
-class WeightForm:
+class WeightForm(NamedTuple):
     """How a store keeps weights. dtype : one of DTYPES. decimals : k, if they are multiples of 10^-k. name : the column
     or attribute that they came from, "" if it has none. counted : whether they arrive as such multiples already, not as
     floats."""
@@ -44,7 +42,7 @@ class WeightForm:
     dtype: np.dtype[Any]
     decimals: int = 0
     name: str = ""
-    counted: bool = field(default=False, compare=False)
+    counted: bool = False
 
 
 def whole_dtype(least: int, largest: int) -> np.dtype[Any] | None:
@@ -60,8 +58,7 @@ def data_fill(dtype: np.dtype[Any]) -> int | float:
     return math.nan if dtype.kind == "f" else int(np.iinfo(dtype).max)
 
 
-@dataclass(frozen=True)
-class WeightRecord:
+class WeightRecord(NamedTuple):
     """The weights' part of a store's record.
 
     dtype : name of a dtype in DTYPES. least, largest, mean : over all arcs (0 without arcs), the mean to the nearest
@@ -96,12 +93,12 @@ class WeightRecord:
 
     def to_dict(self) -> dict[str, Any]:
         """A plain dict for the attributes and for JSON; without `decimals` and `name` if they have their defaults."""
-        return {name: value for name, value in asdict(self).items() if name not in _LATER or value != _LATER[name]}
+        return {name: value for name, value in self._asdict().items() if name not in _LATER or value != _LATER[name]}
 
     @classmethod
     def from_dict(cls, data: Any) -> WeightRecord:
         """The record in `data`. Raises TypeError if it is not one."""
-        if type(data) is not dict or set(data) | set(_LATER) != set(asdict(cls(""))):
+        if type(data) is not dict or set(data) | set(_LATER) != set(cls._fields):
             raise TypeError(f"weights are {data!a:.80}")
         return cls(**data)
 

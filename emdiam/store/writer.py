@@ -8,7 +8,6 @@ and the folder renamed. NAME.partial has one writer at a time (place.py).
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -39,6 +38,7 @@ from .layout import (
 )
 from .metadata import array_text, group_text
 from .place import check_target, claim, make_partial, put_in_place, remove_replaced
+from .private import blake2b
 from .weights import WeightForm, WeightSums
 
 _GROUPS = ("", f"{REVERSE}/")
@@ -281,7 +281,7 @@ class StoreWriter:
         ranked = self._arrays["natural_id"].length if "natural_id" in self._arrays else None
         if ranked != (None if record.ordering == NATURAL else n):
             raise RuntimeError(f"order {record.ordering}: {ranked} natural ranks written for {n} vertices")
-        digest = hashlib.blake2b(digest_size=16)
+        digest = blake2b(digest_size=16)
         for name in sorted(self._arrays):
             digest.update(name.encode() + self._arrays[name].close())
         self._pool.shutdown()
