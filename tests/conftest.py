@@ -51,8 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Ctrl-C is heard by the tests' processes. A shell without job control starts its background processes with SIGINT
     ignored; children would inherit that, and those that tests interrupt would run on."""
     config.stash[STDERR] = open(os.dup(2), "w")
-    # Hypothesis and pytest make so much that stays that looking for garbage took a fiftieth of the time, and a tenth of
-    # the time of tests on a device.
+    # Hypothesis and pytest make many permanent objects. To search them for garbage after every 700 new ones takes a
+    # fiftieth of the time, and a tenth of the time of tests on a device.
     gc.set_threshold(20_000, 20, 20)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

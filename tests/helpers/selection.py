@@ -43,7 +43,7 @@ class Function:
 def select(functions: Sequence[Function], others: Iterable[Case] = ()) -> list[list[int]]:
     """For each function of a file the numbers of the cases that are quick, ascending; others are the file's quick
     cases beside them."""
-    numbers: dict[Hashable, int] = {}  # of values of parameters, and of pairs of such numbers: all are met by number
+    numbers: dict[Hashable, int] = {}  # one for every value of a parameter, and for every pair of two such numbers
     chosen: list[set[int]] = [set() for _ in functions]
     entries = [[_entry(function, i, numbers) for i in range(len(function.cases))] for function in functions]
     before = [_numbered(case, numbers) for case in others]
